@@ -1,0 +1,56 @@
+"""diptych: differentially private learning from pairs.
+
+Names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AUCClassifier": "diptych.estimators",
+    "Adjacency": "diptych.spec",
+    "Bounds": "diptych.spec",
+    "Budget": "diptych.spec",
+    "Guarantee": "diptych.spec",
+    "Hinge": "diptych.losses",
+    "Logistic": "diptych.losses",
+    "OutputPerturbation": "diptych.algorithms",
+    "SmoothedHinge": "diptych.losses",
+    "Squared": "diptych.losses",
+    "SquaredHinge": "diptych.losses",
+}
+
+__all__ = [
+    "AUCClassifier",
+    "Adjacency",
+    "Bounds",
+    "Budget",
+    "Guarantee",
+    "Hinge",
+    "Logistic",
+    "OutputPerturbation",
+    "SmoothedHinge",
+    "Squared",
+    "SquaredHinge",
+    "__version__",
+]
+
+if TYPE_CHECKING:
+    from diptych.algorithms import OutputPerturbation
+    from diptych.estimators import AUCClassifier
+    from diptych.losses import Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
+    from diptych.spec import Adjacency, Bounds, Budget, Guarantee
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'diptych' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

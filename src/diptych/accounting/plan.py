@@ -1,0 +1,150 @@
+"""Noise for one vector: which law, of which scale, on which lattice, so that a budget surely holds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diptych.accounting.gaussian import gaussian_mu
+from diptych.noise import BitSource, Lattice, discrete_gaussian, discrete_laplace, norm_laplace
+from diptych.spec import Budget
+
+Array = NDArray[np.float64]
+
+NOISES = ("gaussian", "laplace", "norm-laplace")
+LARGEST = 2.0**52  # steps; lattice points up to here, and their sums with noise, are exact doubles
+
+
+@dataclass(frozen=True)
+class NoisePlan:
+    """A law of noise for one vector, fixed before the vector is known.
+
+    ``sensitivity`` is in ``norm`` and includes rounding to the lattice where the law lives on it;
+    ``scale`` is the standard deviation of a Gaussian, the scale of a Laplace law.
+    """
+
+    noise: str
+    norm: str
+    sensitivity: float
+    scale: float
+    dimension: int
+    lattice: Lattice
+    accountant: str
+    sampler: str
+    assumptions: tuple[str, ...]
+
+    @property
+    def mean_square(self) -> float:
+        """The expected squared norm of the noise."""
+        d = self.dimension
+        return self.scale**2 * {"gaussian": d, "laplace": 2 * d, "norm-laplace": d * (d + 1)}[self.noise]
+
+    def check_range(self, largest: float) -> None:
+        """Refuse, before any table is seen, a lattice too fine for vectors of this norm."""
+        if largest / self.lattice.step > LARGEST:
+            raise ValueError(
+                "epsilon is so large that the noise would vanish beside the rounding of the model; "
+                "lower it, or set epsilon to infinity for a release without privacy."
+            )
+
+    def add(self, value: Array, source: BitSource) -> Array:
+        """Return the value plus noise, a point of the lattice."""
+        if self.noise == "norm-laplace":
+            noisy = value + norm_laplace(self.dimension, self.scale, source)
+            return self.lattice.points(self.lattice.round(noisy))
+        draw = discrete_gaussian if self.noise == "gaussian" else discrete_laplace
+        noise = draw(self.lattice.steps(self.scale), self.dimension, source)
+        return self.lattice.points(self.lattice.round(value) + noise)
+
+
+def plan_noise(budget: Budget, sensitivity: float, dimension: int, noise: str = "auto") -> NoisePlan:
+    """Plan noise for a vector whose Euclidean norm moves by at most ``sensitivity`` between neighbours.
+
+    ``auto`` takes the law with the least expected squared norm that the budget allows.
+    """
+    if not (math.isfinite(sensitivity) and sensitivity > 0):
+        raise ValueError(f"sensitivity must be a finite number above 0; got {sensitivity!r}.")
+    plans = {"gaussian": _gaussian, "laplace": _laplace, "norm-laplace": _norm_laplace}
+    if noise == "auto":
+        allowed = [name for name in plans if not (budget.pure and name == "gaussian")]
+        candidates = [plans[name](budget, sensitivity, dimension) for name in allowed]
+        return min(candidates, key=lambda plan: plan.mean_square * (1.0 + 1e-6 * (plan.noise == "norm-laplace")))
+    if noise not in plans:
+        raise ValueError(f"noise must be 'auto' or one of {', '.join(map(repr, plans))}; got {noise!r}.")
+    if budget.pure and noise == "gaussian":
+        raise ValueError("noise='gaussian' cannot give delta = 0; use 'norm-laplace' or 'laplace', or a delta above 0.")
+    return plans[noise](budget, sensitivity, dimension)
+
+
+def lattice_slack(dimension: int, mu: float, steps: int) -> tuple[float, float]:
+    """(eta, eta'): P(k) <= e^eta Q(k) for the discrete Gaussian P and the rounded Gaussian Q, and Q <= e^eta' P.
+
+    The second holds outside an event of probability below 1e-300 (``docs/theory/lattice-noise.md``, Lemma 2).
+    """
+    unit = 1.0 / (24.0 * float(steps) ** 2)
+    return dimension * unit, (math.sqrt(dimension) + mu + 40.0) ** 2 * unit
+
+
+def _gaussian(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
+    """Sigma = (s + sqrt(d) step)/mu with the exact mu of the budget, less the slack of the lattice (Lemma 3)."""
+    first = gaussian_mu(budget.epsilon, budget.delta)
+    lattice = Lattice.for_scale(sensitivity / first)
+    eta, eta_back = lattice_slack(dimension, first, lattice.steps(sensitivity / first))
+    epsilon = budget.epsilon - eta - eta_back
+    if epsilon <= 0:
+        raise ValueError(f"epsilon={budget.epsilon!r} is too small for the lattice in {dimension} dimensions.")
+    mu = gaussian_mu(epsilon, budget.delta * math.exp(-eta) * (1.0 - 1e-12))
+    rounded = sensitivity + math.sqrt(dimension) * lattice.step
+    scale = lattice.steps(rounded / mu) * lattice.step
+    return NoisePlan(
+        noise="gaussian",
+        norm="Euclidean norm",
+        sensitivity=rounded,
+        scale=scale,
+        dimension=dimension,
+        lattice=lattice,
+        accountant="exact Gaussian profile (Balle and Wang 2018), checked on the safe side",
+        sampler="exact discrete Gaussian on a lattice (Canonne, Kamath and Steinke 2020)",
+        assumptions=(),
+    )
+
+
+def _laplace(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
+    """B = (sqrt(d) s + d step)/epsilon: the L1 norm is at most sqrt(d) times the Euclidean one (Lemma 1)."""
+    wide = math.sqrt(dimension) * sensitivity
+    lattice = Lattice.for_scale(wide / budget.epsilon)
+    rounded = wide + dimension * lattice.step
+    scale = lattice.steps(rounded / budget.epsilon) * lattice.step
+    return NoisePlan(
+        noise="laplace",
+        norm="L1 norm",
+        sensitivity=rounded,
+        scale=scale,
+        dimension=dimension,
+        lattice=lattice,
+        accountant="pure: the ratio of probabilities is at most exp(sensitivity/scale)",
+        sampler="exact discrete Laplace on a lattice (Canonne, Kamath and Steinke 2020)",
+        assumptions=(),
+    )
+
+
+def _norm_laplace(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
+    """Gamma = s/epsilon (``docs/theory/norm-laplace.md``); the last digits are rounded away afterwards."""
+    scale = sensitivity / budget.epsilon * (1.0 + 2.0**-50)
+    return NoisePlan(
+        noise="norm-laplace",
+        norm="Euclidean norm",
+        sensitivity=sensitivity,
+        scale=scale,
+        dimension=dimension,
+        lattice=Lattice.for_scale(scale),
+        accountant="pure: the ratio of densities is at most exp(sensitivity/scale)",
+        sampler="norm-Laplace in floating point, rounded to a lattice",
+        assumptions=(
+            "the norm-Laplace noise, drawn in double precision and then rounded, leaks nothing "
+            "through its lowest digits (noise='laplace' needs no such assumption)",
+        ),
+    )

@@ -1,0 +1,5 @@
+"""Thin scikit-learn shells around private releases."""
+
+from diptych.estimators.ranking import AUCClassifier
+
+__all__ = ["AUCClassifier"]

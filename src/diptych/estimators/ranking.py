@@ -1,0 +1,192 @@
+"""``AUCClassifier``: a private linear model that ranks positives above negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import roc_auc_score
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from diptych.algorithms import OutputPerturbation, algorithm_named, choose_regularization
+from diptych.algorithms.base import CONSTANTS
+from diptych.estimators.validation import read_labels, read_rows
+from diptych.losses import Loss, loss_named
+from diptych.noise import bit_source
+from diptych.preprocessing import BallScaler
+from diptych.risks import PairTable, RankingRisk
+from diptych.sets import ConvexSet, Free, L2Ball
+from diptych.spec import Adjacency, Bounds, Budget
+
+Array = NDArray[np.float64]
+
+
+class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear ranking model (AUC maximisation) with a differential-privacy guarantee.
+
+    Minimises the mean loss of all (positive, negative) pairs, regularised, and releases a noisy minimiser.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy budget, above 0; infinity gives the exact optimum without privacy.
+    delta : float or "auto", default="auto"
+        In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
+    algorithm : {"auto", "output-perturbation"} or algorithm object, default="auto"
+        How to release.
+    loss : {"logistic", "squared", "squared-hinge", "smoothed-hinge"} or loss object, default="logistic"
+        The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
+    regularization : float or "auto", default="auto"
+        lambda in (mean pair loss) + (lambda/2) ||w||^2, on rows in the unit ball. "auto" is a rule of public facts.
+    radius : float or None, default=None
+        Radius of the ball that holds w, in internal units.
+    adjacency : {"replace", "replace-within-class"}, default="replace"
+        Which tables are neighbours: any one record replaced (labels private), or its features only (labels public).
+    bounds : Bounds, required
+        Public bounds of the features: ``Bounds(norm=...)`` or ``Bounds(low=..., high=...)``.
+    classes : pair of labels or None, default=None
+        The public labels, negative first. None reads them off y, which the guarantee names as an assumption.
+    threshold : {"centre"}, default="centre"
+        Where ``predict`` changes its mind: at the score of the centre of the bounds.
+    constants : {"defended", "paper"}, default="defended"
+        Noise that this library can prove to be enough, or the paper's formula.
+    random_state : int, NumPy generator or None, default=None
+        None draws private noise; anything else is reproducible and therefore not private.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features)
+    intercept_ : array of shape (1,)
+    classes_ : array of shape (2,)
+    guarantee_ : Guarantee
+        What was promised; print it.
+    release_ : Release
+        Parameters in internal units and the public trace.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from diptych import AUCClassifier, Bounds
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(n_samples=2000, random_state=0)
+    >>> model = AUCClassifier(epsilon=1.0, bounds=Bounds(norm=8.0), classes=(0, 1)).fit(X, y)
+    >>> model.guarantee_.epsilon
+    1.0
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float | str = "auto",
+        *,
+        algorithm: str | OutputPerturbation = "auto",
+        loss: str | Loss = "logistic",
+        regularization: float | str = "auto",
+        radius: float | None = None,
+        adjacency: str = "replace",
+        bounds: Bounds | None = None,
+        classes: Sequence[Any] | None = None,
+        threshold: str = "centre",
+        constants: str = "defended",
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.algorithm = algorithm
+        self.loss = loss
+        self.regularization = regularization
+        self.radius = radius
+        self.adjacency = adjacency
+        self.bounds = bounds
+        self.classes = classes
+        self.threshold = threshold
+        self.constants = constants
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit on a private table; everything about the settings is checked before the table is read."""
+        algorithm, risk, source = algorithm_named(self.algorithm), self._risk(), bit_source(self.random_state)
+        algorithm.check(risk if self.regularization != "auto" else replace(risk, regularization=1.0))
+        self._budget(2)
+        bounds = self._bounds()
+        rows = read_rows(self, X, reset=True)
+        classes, positive = read_labels(y, self.classes, len(rows))
+        if len(rows) < 2:
+            raise ValueError(f"n_samples={len(rows)} is too few: X needs at least 2 records to form a pair.")
+        scaler = BallScaler(bounds, rows.shape[1])
+        table = PairTable(scaler.transform(rows), positive)
+        budget, size = self._budget(table.n), table.size(risk.adjacency)
+        risk = replace(risk, diameter=scaler.diameter)
+        if self.regularization == "auto":
+            lam = choose_regularization(risk, size, table.d, budget, algorithm)
+            risk = replace(risk, regularization=lam)
+        release = algorithm.run(risk, table, budget, source, self.constants)
+        if budget.private and self.classes is None:
+            note = "the set of classes, read off the labels, is public (pass classes= to state it)"
+            guarantee = replace(release.guarantee, assumptions=(*release.guarantee.assumptions, note))
+            release = replace(release, guarantee=guarantee)
+        coef, intercept = scaler.unfold(release.coef)
+        self.release_, self.guarantee_, self.classes_ = release, release.guarantee, classes
+        self.coef_, self.intercept_ = coef[None, :], np.array([intercept])
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Score records: the higher, the more likely positive. Scores rank; they are no probabilities."""
+        check_is_fitted(self)
+        rows = read_rows(self, X, reset=False)
+        return np.asarray(rows @ self.coef_[0] + self.intercept_[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the positive class where the score is above 0."""
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[(scores > 0).astype(int)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Area under the ROC curve on a test table, which this does NOT keep private."""
+        scores = self.decision_function(X)
+        _, positive = read_labels(y, self.classes_, len(scores))
+        if positive.all() or not positive.any():
+            raise ValueError("y must hold both classes for an AUC; add records of the missing one.")
+        return float(roc_auc_score(positive, scores, sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Tags:
+        """Binary classifier; privacy makes scores on tiny tables poor."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _budget(self, n: int) -> Budget:
+        if not isinstance(self.delta, str):
+            return Budget(self.epsilon, self.delta)
+        if self.delta != "auto":
+            raise ValueError(f"delta must be a number in [0, 1) or 'auto' (1/n^2); got {self.delta!r}.")
+        return Budget(self.epsilon, 1.0 / n**2)
+
+    def _bounds(self) -> Bounds:
+        if isinstance(self.bounds, Bounds):
+            return self.bounds
+        raise ValueError(
+            "bounds is required: state what is publicly known of the features, as Bounds(norm=...) or "
+            f"Bounds(low=..., high=...), without looking at the table; got {self.bounds!r}."
+        )
+
+    def _risk(self) -> RankingRisk:
+        lam = self.regularization
+        if isinstance(lam, str):
+            if lam != "auto":
+                raise ValueError(f"regularization must be a number above 0 or 'auto'; got {lam!r}.")
+            lam = 0.0
+        elif isinstance(lam, bool) or not isinstance(lam, (int, float, np.number)) or not lam > 0:
+            raise ValueError(f"regularization must be a number above 0 or 'auto'; got {lam!r}.")
+        if self.threshold != "centre":
+            raise ValueError(f"threshold must be 'centre'; got {self.threshold!r}.")
+        if self.constants not in CONSTANTS:
+            raise ValueError(f"constants must be one of {', '.join(map(repr, CONSTANTS))}; got {self.constants!r}.")
+        constraint: ConvexSet = Free() if self.radius is None else L2Ball(self.radius)
+        return RankingRisk(loss_named(self.loss), float(lam), constraint, Adjacency.parse(self.adjacency))

@@ -1,0 +1,43 @@
+"""Running a compiled loop on chunks of records in a few threads.
+
+Chunks are fixed by their number alone, so results are deterministic for a given thread count. Threads
+live for one call: nothing global, nothing that a fork could break.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from typing import TypeVar
+
+T = TypeVar("T")
+
+SERIAL_BELOW = 100_000
+
+
+def thread_count(n: int) -> int:
+    """Return the number of threads that pay for n records: OMP_NUM_THREADS if set, else the cores we may use."""
+    if n < SERIAL_BELOW:
+        return 1
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_chunks(work: Callable[[slice], T], n: int) -> list[T]:
+    """Call ``work`` on consecutive slices of range(n), in parallel where it pays, and keep their order."""
+    threads = thread_count(n)
+    edges = [n * k // threads for k in range(threads + 1)]
+    return together([partial(work, slice(a, b)) for a, b in pairwise(edges)], n)
+
+
+def together(jobs: Sequence[Callable[[], T]], n: int) -> list[T]:
+    """Call jobs that each handle some of n records, side by side where it pays."""
+    if thread_count(n) == 1 or len(jobs) == 1:
+        return [job() for job in jobs]
+    with ThreadPoolExecutor(min(len(jobs), thread_count(n))) as pool:
+        return [future.result() for future in [pool.submit(job) for job in jobs]]

@@ -1,0 +1,16 @@
+"""The only room that draws. It knows nothing of risks."""
+
+from diptych.noise.bits import BitSource, SecureBits, SeededBits, bit_source
+from diptych.noise.floating import norm_laplace
+from diptych.noise.lattice import Lattice, discrete_gaussian, discrete_laplace
+
+__all__ = [
+    "BitSource",
+    "Lattice",
+    "SecureBits",
+    "SeededBits",
+    "bit_source",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "norm_laplace",
+]

@@ -1,0 +1,169 @@
+"""The risk of ranking: the mean pair loss of (positive, negative) pairs, regularised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diptych.kernels import PairSums, affine, pair_sums
+from diptych.losses import Loss
+from diptych.risks.certificate import Certificate
+from diptych.risks.table import PairTable
+from diptych.sets import ConvexSet, Free
+from diptych.spec import Adjacency, TableSize
+
+Array = NDArray[np.float64]
+
+KERNEL_ERROR = 1e-11  # of L times the diameter: docs/theory/pair-kernels.md
+
+
+@dataclass(frozen=True)
+class RankingRisk:
+    """R(w) = (1/N) sum over pairs of l(w.(x_i - x_j)) + (lambda/2) ||w||^2, positives i, negatives j.
+
+    N = n+ n- where labels are public (``replace-within-class``), else N = n^2, so that nothing depends
+    on the private class counts (``replace``; the sum over no pairs is 0).
+
+    Parameters
+    ----------
+    loss
+        The pair loss.
+    regularization
+        lambda >= 0.
+    constraint
+        The set that holds w.
+    adjacency
+        Which tables are neighbours.
+    diameter
+        Of the set that holds the rows; 2 for the unit ball.
+    """
+
+    loss: Loss
+    regularization: float = 0.0
+    constraint: ConvexSet = field(default_factory=Free)
+    adjacency: Adjacency = Adjacency.REPLACE
+    diameter: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.regularization) and self.regularization >= 0):
+            raise ValueError(f"regularization must be a finite number >= 0; got {self.regularization!r}.")
+
+    def pair_scale(self, table: PairTable) -> float:
+        """1/N."""
+        if self.adjacency is Adjacency.REPLACE_WITHIN_CLASS:
+            return 1.0 / (float(table.positives) * table.negatives)
+        return 1.0 / (float(table.n) * table.n)
+
+    def at(self, w: Array, table: PairTable) -> LocalRisk:
+        """Return the risk at w: value, gradient and Hessian products that share one set of scores."""
+        return LocalRisk(self, w, table)
+
+    def value(self, w: Array, table: PairTable) -> float:
+        """R(w)."""
+        return self.at(w, table).value()
+
+    def gradient(self, w: Array, table: PairTable) -> Array:
+        """The gradient at w (for the hinge, a subgradient)."""
+        return self.at(w, table).gradient()
+
+    def mass(self, size: TableSize) -> float:
+        """Return the most that the weights 1/N of all pairs sum to: 1, or (n/2)^2/n^2 with private labels."""
+        if self.adjacency is Adjacency.REPLACE_WITHIN_CLASS:
+            return 1.0
+        return (size.n // 2) * (size.n - size.n // 2) / size.n**2
+
+    def minimiser_radius(self, size: TableSize) -> float:
+        """Return a bound on the norm of every minimiser (Lemma 4)."""
+        if self.regularization == 0:
+            return self.constraint.radius
+        pull = math.sqrt(self.mass(size) * self.loss.pull() / self.regularization)
+        push = self.mass(size) * self.loss.slope_at_zero() * self.diameter / self.regularization
+        return min(self.constraint.radius, pull, push)
+
+    def certificate(self, size: TableSize) -> Certificate:
+        """Derive the constants for every table of this public size (Lemmas 1 to 4)."""
+        radius = self.minimiser_radius(size)
+        reach = radius * self.diameter
+        slope = self.loss.slope_bound(reach) * self.diameter * self.mass(size)
+        curvature = self.loss.curvature_bound(math.inf) * self.diameter**2 * self.mass(size)
+        pair = self.loss.pair_bound(reach) * self.diameter
+        return Certificate(
+            adjacency=self.adjacency,
+            size=size,
+            radius=radius,
+            lipschitz=slope,
+            smoothness=curvature + self.regularization,
+            strong_convexity=self.regularization,
+            gradient_sensitivity=pair * self.pair_share(size),
+            gradient_error=KERNEL_ERROR * slope,
+            differentiable=self.loss.differentiable,
+            twice_differentiable=self.loss.twice_differentiable,
+        )
+
+    def pair_share(self, size: TableSize) -> float:
+        """Return the most that the weights 1/N of the pairs that one record touches sum to (Lemma 3)."""
+        if self.adjacency is Adjacency.REPLACE_WITHIN_CLASS:
+            assert size.positives is not None
+            assert size.negatives is not None
+            return 1.0 / min(size.positives, size.negatives)
+        return (size.n - 1) / (float(size.n) * size.n)
+
+
+class LocalRisk:
+    """A ranking risk near one w: its scores are computed once, and all derivatives share them."""
+
+    def __init__(self, risk: RankingRisk, w: Array, table: PairTable) -> None:
+        self.risk, self.w, self.table = risk, np.asarray(w, dtype=np.float64), table
+        self._scale = 0.0 if table.one_class else risk.pair_scale(table)
+
+    @cached_property
+    def _pairs(self) -> PairSums:
+        return pair_sums(self.risk.loss, self.table.scores(self.w), self.table.positive)
+
+    @cached_property
+    def _curvatures(self) -> Array:
+        return self._scale * self._pairs.sums(2)
+
+    def value(self) -> float:
+        """R(w)."""
+        ridge = 0.5 * self.risk.regularization * float(self.w @ self.w)
+        return ridge if self.table.one_class else self._scale * self._pairs.total() + ridge
+
+    def gradient(self) -> Array:
+        """The gradient of R at w."""
+        ridge = self.risk.regularization * self.w
+        if self.table.one_class:
+            return ridge
+        slopes, scale = self._pairs.sums(1), self._scale
+        affine(slopes, self.table.positive, (0.0, scale), (0.0, -scale), out=slopes)
+        return self.table.combine(slopes) + ridge
+
+    def hessian_product(self, v: Array) -> Array:
+        """The Hessian of R at w, times v."""
+        ridge = self.risk.regularization * v
+        if self.table.one_class:
+            return ridge
+        q = self.table.scores(v)
+        partners = self._pairs.sums(2, q)
+        q *= self._curvatures
+        q -= self._scale * partners
+        return self.table.combine(q) + ridge
+
+    def curvature_model(self) -> Array:
+        """A positive semidefinite model of the unregularised Hessian: exact where all pairs have one curvature.
+
+        The curvature of the pairs of one record, summed over its partners, is known for every record; the
+        model takes c_ij = a_i b_j / sum(a), the matrix of rank one with these sums.
+        """
+        a = self._curvatures
+        total = 0.5 * float(a.sum())
+        if total <= 0.0:
+            return np.zeros((self.table.d, self.table.d))
+        up = self.table.combine(affine(a, self.table.positive, (0.0, 1.0), (0.0, 0.0)))
+        down = self.table.combine(a) - up
+        cross = np.outer(up, down) / total
+        return self.table.gram(a) - cross - cross.T
