@@ -51,8 +51,6 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
         low, high = high, 2.0 * high
     while not _surely_within(low, epsilon, delta):
         low, high = 0.5 * low, low
-        if low < 1e-300:
-            raise ValueError(f"delta={delta!r} is too small for Gaussian noise; use delta=0 (pure privacy).")
     while high - low > 1e-13 * low:
         middle = 0.5 * (low + high)
         if not low < middle < high:

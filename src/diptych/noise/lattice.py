@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numba as nb
 import numpy as np
@@ -25,7 +26,7 @@ FARTHEST = 64  # scales; the sampler's integers hold squares up to here, beyond 
 
 
 @nb.njit(nogil=True, cache=True)
-def _below(m: int, words: Words, at: int) -> tuple[int, int]:
+def _below(m: int, words: Words, at: int) -> tuple[Any, int]:
     """Draw uniformly from 0 ... m-1. Return it and the next position, or -1 where the words ran out."""
     mask = np.uint64(m - 1)
     shift = np.uint64(1)
@@ -33,7 +34,7 @@ def _below(m: int, words: Words, at: int) -> tuple[int, int]:
         mask |= mask >> shift
         shift <<= np.uint64(1)
     while at < words.size:
-        r = int(words[at] & mask)
+        r = np.int64(words[at] & mask)  # signed: with an unsigned one the compiler would fall back to doubles
         at += 1
         if r < m:
             return r, at

@@ -18,7 +18,8 @@ class PairTable:
     def __init__(self, X: Array, positive: Mask) -> None:
         self.X = np.ascontiguousarray(X, dtype=np.float64)
         self.positive = np.ascontiguousarray(positive, dtype=np.bool_)
-        self.n, self.d = self.X.shape
+        self.n: int = self.X.shape[0]
+        self.d: int = self.X.shape[1]
         self.positives = int(np.count_nonzero(self.positive))
         self.negatives = self.n - self.positives
 

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from diptych.noise import SecureBits, SeededBits, norm_laplace
+from diptych.noise.floating import uniform
+from tests.statistics import ALARM
+
+
+def test_uniform_numbers_stay_inside_and_are_uniform() -> None:
+    u = uniform(200_000, SecureBits())
+    assert 0 < u.min()
+    assert u.max() < 1
+    assert stats.kstest(u, "uniform").pvalue > ALARM
+
+
+class Extreme:
+    seeded = True
+
+    def __init__(self, word: int) -> None:
+        self.word = word
+
+    def words(self, count: int) -> np.ndarray:
+        return np.full(count, self.word, dtype=np.uint64)
+
+
+@pytest.mark.parametrize("word", [0, 2**64 - 1])
+def test_no_word_gives_zero_or_one(word) -> None:
+    assert np.all((uniform(3, Extreme(word)) > 0) & (uniform(3, Extreme(word)) < 1))
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5, 40])
+def test_norm_is_gamma_and_direction_uniform(dimension) -> None:
+    source = SeededBits(8)
+    sample = np.array([norm_laplace(dimension, 0.7, source) for _ in range(20_000)])
+    norms = np.linalg.norm(sample, axis=1)
+    assert stats.kstest(norms, stats.gamma(dimension, scale=0.7).cdf).pvalue > ALARM
+    assert stats.kstest(norms, stats.gamma(dimension, scale=0.7 * 1.05).cdf).pvalue < ALARM
+    if dimension == 1:
+        assert stats.kstest(sample[:, 0], stats.laplace(scale=0.7).cdf).pvalue > ALARM
+    else:
+        cosine = sample[:, 0] / norms  # (1 + cosine)/2 has a Beta law
+        half = 0.5 * (dimension - 1)
+        assert stats.kstest(0.5 * (1 + cosine), stats.beta(half, half).cdf).pvalue > ALARM
