@@ -121,4 +121,4 @@ def test_budgets_that_gaussian_noise_cannot_meet_are_refused(epsilon, delta) -> 
 def test_a_delta_below_all_precision_still_ends() -> None:
     mu = gaussian_mu(1e-9, 1e-320)
     assert 1e-11 < mu < 1e-10
-    assert gaussian_delta(mu, 1e-9) == 0.0
+    assert gaussian_delta(mu, 1e-9) <= 1e-320

@@ -49,7 +49,7 @@ def test_negative_control_a_scale_a_few_per_cent_off_is_caught(draw, mass) -> No
 @pytest.mark.parametrize("scale", [2**23, 2**24 + 12345])
 def test_large_scales_follow_the_continuous_law(scale) -> None:
     for draw, law in ((discrete_laplace, stats.laplace), (discrete_gaussian, stats.norm)):
-        sample = draw(scale, 100_000, SeededBits(13))
+        sample = draw(scale, 300_000, SeededBits(13))
         assert pooled_chi_square(sample, law, scale) > ALARM
         assert pooled_chi_square(sample, law, 1.03 * scale) < ALARM
 

@@ -29,9 +29,12 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
             ensure_min_samples=1,
         )
     except ValueError as error:
-        if "could not convert" not in str(error):
-            raise
-        raise ValueError("X must hold numbers only; encode or drop its text columns.") from None
+        # The original messages quote values of the table, so they must not be shown, not even as a cause.
+        if "could not convert" in str(error):
+            raise ValueError("X must hold numbers only; encode or drop its text columns.") from None
+        if "Expected 2D array" in str(error):
+            raise ValueError("X must have two dimensions, records by features. Reshape your data.") from None
+        raise
     if not all_finite(rows):
         raise ValueError(
             "X contains NaN or infinity (inf); impute or drop such records by a rule that looks at one record "

@@ -1,0 +1,22 @@
+"""scikit-learn's own checks, without noise and with it: all hold, no failure is expected."""
+
+from __future__ import annotations
+
+import math
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from diptych import AUCClassifier, Bounds
+
+ESTIMATORS = [
+    AUCClassifier(math.inf, bounds=Bounds(norm=10.0)),
+    AUCClassifier(1.0, bounds=Bounds(norm=10.0), random_state=0),
+    AUCClassifier(2.0, 0.0, bounds=Bounds(low=-10.0, high=10.0), loss="squared", adjacency="replace-within-class"),
+]
+
+EXPECTED_FAILURES: dict[str, str] = {}  # name of the check: reason
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda _: EXPECTED_FAILURES)
+def test_scikit_learn_checks(estimator, check) -> None:
+    check(estimator)
