@@ -41,7 +41,8 @@ def test_golden_text() -> None:
 def test_golden_text_of_what_is_not_private() -> None:
     seeded = str(replace(GUARANTEE, seeded=True)).splitlines()[-1]
     assert seeded == (
-        "The noise came from a seed: the release is reproducible and therefore NOT private. Use it for experiments only."
+        "The noise came from a seed: the release is reproducible and therefore NOT private. "
+        "Use it for experiments only."
     )
     undefended = str(replace(GUARANTEE, defended=False, constants="paper")).splitlines()[-1]
     assert undefended == (

@@ -14,7 +14,7 @@ from diptych.spec import Budget, TableSize
 ALGORITHMS: dict[str, type[OutputPerturbation]] = {OutputPerturbation.name: OutputPerturbation}
 
 EXACT_REGULARIZATION = 1e-4
-PRICE = 0.005  # of a unit of lambda, in units of risk: fitted to public data sets, docs/theory/regularization.md
+PRICE = 2e-5  # of sqrt(lambda), in units of risk: fitted to public data sets, docs/theory/regularization.md
 GRID = np.geomspace(1e-5, 10.0, 61)
 
 
@@ -44,7 +44,7 @@ def choose_regularization(
         trial = replace(risk, regularization=float(lam))
         noise = algorithm.plan(trial, size, dimension, budget).mean_square
         curvature = risk.loss.curvature_bound(math.inf) * risk.mass(size) / dimension
-        cost = PRICE * float(lam) + 0.5 * curvature * noise
+        cost = PRICE * math.sqrt(lam) + 0.5 * curvature * noise
         if cost < least:
             best, least = float(lam), cost
     return best

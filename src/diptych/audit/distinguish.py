@@ -1,4 +1,4 @@
-"""Distinguishing runs: how well can one tell a table from its neighbour by the releases?
+"""Distinguishing runs: how well one can tell a table from its neighbour by the releases.
 
 The statistic and its threshold are chosen on one half of the runs and tested on the other, so that the confidence
 of the bounds needs no correction for the choice.

@@ -45,10 +45,10 @@ def explicit_gradients(loss: Loss, X: Array, positive: Mask, w: Array, scale: fl
     scores = np.einsum("bnd,bd->bn", X, w)
     slopes = loss.slope(scores[:, :, None] - scores[:, None, :])
     slopes *= positive[:, :, None] & ~positive[:, None, :]
-    return scale * np.einsum("bij,bijd->bd", slopes, X[:, :, None, :] - X[:, None, :, :])
+    return np.asarray(scale * np.einsum("bij,bijd->bd", slopes, X[:, :, None, :] - X[:, None, :, :]))
 
 
-def _scale(risk: RankingRisk, size: TableSize) -> float:
+def _scale(size: TableSize) -> float:
     if size.positives is None:
         return 1.0 / size.n**2
     return 1.0 / (size.positives * (size.n - size.positives))
@@ -57,7 +57,7 @@ def _scale(risk: RankingRisk, size: TableSize) -> float:
 def search_gradient(risk: RankingRisk, size: TableSize, d: int, seed: int, batch: int = 64, rounds: int = 400) -> Found:
     """Search neighbouring tables and w, ||w|| <= radius, for the largest change of the gradient."""
     certificate = risk.certificate(size)
-    scale = _scale(risk, size)
+    scale = _scale(size)
 
     def change(pairs: Neighbours) -> Array:
         (X, positive), (other, labels) = pairs.sides()
@@ -104,8 +104,9 @@ def _climb(
     for step in range(rounds):
         if step == rounds // 4:  # go on from the better half only
             order = np.argsort(best)[::-1][: max(1, batch // 2)]
-            pairs = Neighbours(*(np.concatenate((a[order], a[order])) for a in (pairs.X, pairs.positive, pairs.w)))
-            best = np.concatenate((best[order], best[order]))
+            twice = np.concatenate((order, order))
+            pairs = Neighbours(pairs.X[twice], pairs.positive[twice], pairs.w[twice])
+            best = best[twice]
         spread = 0.5 * 10.0 ** (-4.0 * rng.random(len(best)) * (step + 1) / rounds)
         trial = pairs.moved(rng, spread, radius, adjacency)
         reached = change(trial)

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 POINTS = 8
-CELL = 1.0 / 16.0  # in temperatures
+CELL = 1.0 / 20.0  # in temperatures
 
 
 def grid_nodes(low: float, high: float, temperature: float) -> float:

@@ -55,7 +55,7 @@ class RankingRisk:
     def pair_scale(self, table: PairTable) -> float:
         """1/N."""
         if self.adjacency is Adjacency.REPLACE_WITHIN_CLASS:
-            return 1.0 / (float(table.positives) * table.negatives)
+            return 1.0 / (float(table.positives) * float(table.negatives))
         return 1.0 / (float(table.n) * table.n)
 
     def at(self, w: Array, table: PairTable) -> LocalRisk:
