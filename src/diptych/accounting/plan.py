@@ -63,20 +63,25 @@ class NoisePlan:
 def plan_noise(budget: Budget, sensitivity: float, dimension: int, noise: str = "auto") -> NoisePlan:
     """Plan noise for a vector whose Euclidean norm moves by at most ``sensitivity`` between neighbours.
 
-    ``auto`` takes the law with the least expected squared norm that the budget allows.
+    ``auto`` takes the quieter (in mean square) of the exact laws, Gaussian and Laplace; where delta is 0, which
+    only Laplace laws can give, the quieter of Laplace and norm-Laplace.
     """
     if not (math.isfinite(sensitivity) and sensitivity > 0):
         raise ValueError(f"sensitivity must be a finite number above 0; got {sensitivity!r}.")
     plans = {"gaussian": _gaussian, "laplace": _laplace, "norm-laplace": _norm_laplace}
     if noise == "auto":
-        allowed = [name for name in plans if not (budget.pure and name == "gaussian")]
-        candidates = [plans[name](budget, sensitivity, dimension) for name in allowed]
-        return min(candidates, key=lambda plan: plan.mean_square * (1.0 + 1e-6 * (plan.noise == "norm-laplace")))
+        names = ("laplace", "norm-laplace") if budget.pure else ("gaussian", "laplace")
+        return min((plans[name](budget, sensitivity, dimension) for name in names), key=_loudness)
     if noise not in plans:
         raise ValueError(f"noise must be 'auto' or one of {', '.join(map(repr, plans))}; got {noise!r}.")
     if budget.pure and noise == "gaussian":
         raise ValueError("noise='gaussian' cannot give delta = 0; use 'norm-laplace' or 'laplace', or a delta above 0.")
     return plans[noise](budget, sensitivity, dimension)
+
+
+def _loudness(plan: NoisePlan) -> float:
+    """Mean square of the noise; of two equals the exact one counts as quieter."""
+    return plan.mean_square * (1.0 + 1e-6 * (plan.noise == "norm-laplace"))
 
 
 def lattice_slack(dimension: int, mu: float, steps: int) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from diptych.spec import Budget, TableSize
 ALGORITHMS: dict[str, type[OutputPerturbation]] = {OutputPerturbation.name: OutputPerturbation}
 
 EXACT_REGULARIZATION = 1e-4
-PRICE = 2e-5  # of sqrt(lambda), in units of risk: fitted to public data sets, docs/theory/regularization.md
+ADDED_RISK = 6e-4  # that the noise may add: fitted to public data sets, docs/theory/regularization.md
 GRID = np.geomspace(1e-5, 10.0, 61)
 
 
@@ -33,18 +33,15 @@ def algorithm_named(algorithm: str | OutputPerturbation) -> OutputPerturbation:
 def choose_regularization(
     risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, algorithm: OutputPerturbation
 ) -> float:
-    """Return a lambda that balances its price against the risk that the noise adds, from public facts alone.
+    """Return the least lambda for which the noise is predicted to add little risk, from public facts alone.
 
-    Noise b adds about (beta/2) mean_ij (b.(x_i - x_j))^2, with a mean squared pair distance presumed to be 1.
+    Noise b adds (beta/2) mean_ij (b.(x_i - x_j))^2, about (beta/(2 d)) E||b||^2 for pairs a unit apart.
     """
     if not budget.private:
         return EXACT_REGULARIZATION
-    best, least = EXACT_REGULARIZATION, math.inf
+    curvature = risk.loss.curvature_bound(math.inf)
     for lam in GRID:
-        trial = replace(risk, regularization=float(lam))
-        noise = algorithm.plan(trial, size, dimension, budget).mean_square
-        curvature = risk.loss.curvature_bound(math.inf) * risk.mass(size) / dimension
-        cost = PRICE * math.sqrt(lam) + 0.5 * curvature * noise
-        if cost < least:
-            best, least = float(lam), cost
-    return best
+        noise = algorithm.plan(replace(risk, regularization=float(lam)), size, dimension, budget).mean_square
+        if 0.5 * curvature * noise / dimension <= ADDED_RISK:
+            return float(lam)
+    return float(GRID[-1])

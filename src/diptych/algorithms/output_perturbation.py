@@ -39,8 +39,8 @@ class OutputPerturbation:
     Parameters
     ----------
     noise
-        ``"gaussian"``, ``"norm-laplace"``, ``"laplace"``, or ``"auto"`` for the one with the least
-        expected squared norm that the budget allows.
+        ``"gaussian"``, ``"norm-laplace"``, ``"laplace"``, or ``"auto"``: see ``diptych.accounting.plan_noise``.
+        Laplace laws promise delta = 0 whatever the budget allows.
     """
 
     noise: str = "auto"
@@ -178,7 +178,7 @@ def _promise(
     noise = {"gaussian": "Gaussian noise", "laplace": "Laplace noise", "norm-laplace": "norm-Laplace noise"}
     return Guarantee(
         epsilon=budget.epsilon,
-        delta=budget.delta,
+        delta=budget.delta if plan.noise == "gaussian" else 0.0,
         adjacency=risk.adjacency,
         mechanism=f"output perturbation with {noise[plan.noise]}",
         sensitivity=plan.sensitivity,
