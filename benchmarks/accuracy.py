@@ -31,7 +31,8 @@ def public_scaling(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.
     mean, spread = train.mean(axis=0), train.std(axis=0) + 1e-12
 
     def scale(X: np.ndarray) -> np.ndarray:
-        return np.clip((X - mean) / spread, -3, 3) / (0.5 * math.sqrt(X.shape[1]))
+        Z = np.clip((X - mean) / spread, -3, 3) / (0.5 * math.sqrt(X.shape[1]))
+        return Z / np.maximum(1.0, np.linalg.norm(Z, axis=1, keepdims=True))
 
     return scale(train), scale(test)
 

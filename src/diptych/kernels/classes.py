@@ -1,4 +1,4 @@
-"""Vectors of records of two classes in arbitrary order: take them apart, put them together, map them.
+"""Vectors of records of two classes in arbitrary order: take them apart, map them.
 
 Compiled without branches: a boolean mask in random order costs NumPy a misprediction a record.
 """
@@ -26,15 +26,6 @@ def _split(values: Array, positive: Mask, up: Array, down: Array) -> None:
 
 
 @nb.njit(nogil=True, cache=True)
-def _join(both: Array, positives: int, positive: Mask, out: Array) -> None:
-    i = 0
-    for k in range(out.size):
-        p = int(positive[k])
-        out[k] = both[p * i + (1 - p) * (positives + k - i)]
-        i += p
-
-
-@nb.njit(nogil=True, cache=True)
 def _affine(values: Array, positive: Mask, coefficients: Array, out: Array) -> None:
     for k in range(values.size):
         row = 1 - int(positive[k])
@@ -46,13 +37,6 @@ def split(values: Array, positive: Mask, positives: int) -> tuple[Array, Array]:
     up, down = np.empty(positives + 1), np.empty(values.size - positives + 1)
     _split(values, positive, up, down)
     return up[:-1], down[:-1]
-
-
-def join(up: Array, down: Array, positive: Mask) -> Array:
-    """Undo ``split``."""
-    out = np.empty(positive.size)
-    _join(np.concatenate((up, down)), up.size, positive, out)
-    return out
 
 
 def affine(

@@ -1,8 +1,8 @@
 """Pair sums of piecewise losses by sorting: exact for any scores, ties included.
 
 Every derivative of such a loss is a sum of truncated powers (knot - (s_i - t_j))_+^p. The partners that count
-are a suffix of the other class's sorted scores, found by the very comparison that explicit pairs would
-make (s_i - t_j < knot in floating point), and their powers come from compensated suffix sums.
+are a suffix of the other class's sorted scores; one merge of both classes finds them all, by the very comparison
+that explicit pairs would make (s_i - t_j < knot in floating point). Powers come from compensated suffix sums.
 """
 
 from __future__ import annotations
@@ -13,15 +13,57 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.kernels.classes import join, split
-from diptych.kernels.threads import in_chunks, together
+from diptych.kernels.threads import together
 from diptych.losses import PiecewiseLoss
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-Ranks = NDArray[np.int32]
+Ranks = NDArray[np.int64]
 
-AHEAD = 6  # scores compared at once by ``_locate``
+SHIFTS = 8  # moves a record that repairing an almost sorted class may take before it is sorted afresh
+
+
+@nb.njit(nogil=True, cache=True)
+def _keys(s: Array, wanted: Mask, value: bool, low: float, scale: float, out: NDArray[np.uint64]) -> None:
+    """Pack the records of one class: score in 32 bits above, position in 32 bits below."""
+    j = 0
+    for i in range(s.size):
+        if wanted[i] == value:
+            out[j] = (np.uint64((s[i] - low) * scale) << np.uint64(32)) | np.uint64(i)
+            j += 1
+
+
+@nb.njit(nogil=True, cache=True)
+def _repair(keys: NDArray[np.uint64], s: Array, order: Ranks, out: Array) -> bool:
+    """Unpack sorted keys and order records with one key by their scores; False if that takes too long."""
+    budget = SHIFTS * keys.size
+    for j in range(keys.size):
+        i = np.int64(keys[j] & np.uint64(0xFFFFFFFF))
+        x = s[i]
+        k = j
+        while k > 0 and out[k - 1] > x:
+            out[k], order[k] = out[k - 1], order[k - 1]
+            k -= 1
+        budget -= j - k
+        if budget < 0:
+            return False
+        out[k], order[k] = x, i
+    return True
+
+
+def _sort(s: Array, positive: Mask, value: bool, count: int, low: float, high: float) -> tuple[Array, Ranks]:
+    """Return the scores of one class in ascending order, and the records that they belong to."""
+    scale = (2.0**32 - 1.0) / (high - low) if high > low else 0.0
+    if np.isfinite(high - low) and np.isfinite(scale) and s.size < 2**32:
+        keys = np.empty(count, dtype=np.uint64)
+        _keys(s, positive, value, low, scale, keys)
+        keys.sort()  # integers sort several times faster than scores with their positions
+        out, order = np.empty(count), np.empty(count, dtype=np.int64)
+        if _repair(keys, s, order, out):
+            return out, order
+    order = np.flatnonzero(positive == value)
+    order = order[np.argsort(s[order], kind="stable")]
+    return s[order], order
 
 
 @nb.njit(nogil=True, cache=True)
@@ -43,46 +85,14 @@ def _suffix_sums(t: Array, q: Array, centre: float, power: int, out: Array) -> N
 
 
 @nb.njit(nogil=True, cache=True)
-def _index(t: Array, low: float, per_bucket: float, first: Ranks) -> None:
-    """first[b] = how many scores lie in buckets below b."""
-    first[:] = 0
-    for j in range(t.size):
-        first[int((t[j] - low) * per_bucket) + 1] = j + 1
-    most = 0
-    for b in range(first.size):
-        most = max(most, first[b])
-        first[b] = most
-
-
-@nb.njit(nogil=True, inline="always")
-def _bisect(s: float, t: Array, knot: float, a: int, z: int) -> int:
-    while a < z:
-        middle = (a + z) // 2
-        if s - t[middle] < knot:
-            z = middle
-        else:
-            a = middle + 1
-    return a
-
-
-@nb.njit(nogil=True, cache=True)
-def _locate(s: Array, t: Array, knot: float, low: float, per_bucket: float, first: Ranks, out: Ranks) -> None:
-    """out[i] = rank of the first t with s_i - t < knot; ``t`` ends in ``AHEAD`` infinities.
-
-    Comparing the next few scores without branches settles nearly all queries; bisection the rest.
-    """
-    last, size = first.size - 2, t.size - AHEAD
-    for i in range(s.size):
-        x = (s[i] - knot - low) * per_bucket
-        b = 0 if x < 0.0 else last if x > last else int(x)
-        a = first[b]
-        passed = 0
-        for k in range(AHEAD):
-            passed += s[i] - t[a + k] >= knot
-        before = s[i] - t[max(a - 1, 0)] < knot
-        if passed == AHEAD or (before and a > 0):
-            a, passed = (_bisect(s[i], t, knot, 0, a), 0) if before else (_bisect(s[i], t, knot, a, size), 0)
-        out[i] = a + passed
+def _merge(s: Array, t: Array, knot: float, out: Ranks) -> None:
+    """out[i] = rank of the first t with s_i - t < knot, for ascending s and t; ``t`` ends in an infinity."""
+    i, r = 0, 0
+    while i < s.size:  # one step for each record of either class, without a branch to predict
+        here = s[i] - t[r] < knot
+        out[i] = r
+        i += here
+        r += not here
 
 
 @nb.njit(nogil=True, cache=True)
@@ -110,32 +120,22 @@ def _accumulate(
             out[i] += scale * (square[r] - 2.0 * y * linear[r] + y * y * count)
 
 
-class _Suffixes:
-    """Truncated power sums over one class's scores t, at queries s of the other class."""
+class _Side:
+    """Truncated power sums over one class's sorted scores t, at the sorted scores s of the other."""
 
     def __init__(self, s: Array, t: Array) -> None:
-        self.s, self.data = s, t
-        self.padded = np.full(t.size + AHEAD, np.inf)
-        self.t = self.padded[: t.size]
-        self.t[:] = t
-        self.t.sort()
-        self.order: NDArray[np.intp] | None = None
-        low, high = self.t[0], self.t[-1]
-        buckets = t.size
-        width = (high - low) / buckets
-        self.low, self.per_bucket = float(low), 1.0 / width if width > 1e-300 else 0.0
-        self.first = np.empty(buckets + 2, dtype=np.int32)
-        _index(self.t, self.low, self.per_bucket, self.first)
-        self.centre = float(0.5 * (low + high))
+        self.s, self.t = s, t
+        self.ended = np.append(t, np.inf)
+        self.centre = 0.5 * float(t[0]) + 0.5 * float(t[-1])
         self.powers: list[Array] = []
         self.known: dict[float, Ranks] = {}
 
-    def ranks(self, knot: float, rows: slice = slice(None)) -> Ranks:
-        """Where the partners that count begin, for each of these queries."""
-        s = self.s[rows]
-        out = np.empty(s.size, dtype=np.int32)
-        _locate(s, self.padded, knot, self.low, self.per_bucket, self.first, out)
-        return out
+    def ranks(self, knot: float) -> Ranks:
+        """Where the partners that count begin; kept, because Hessian products ask again and again."""
+        if knot not in self.known:
+            self.known[knot] = np.empty(self.s.size, dtype=np.int64)
+            _merge(self.s, self.ended, knot, self.known[knot])
+        return self.known[knot]
 
     def add(self, knot: float, power: int, scale: float, out: Array) -> None:
         """Add the unweighted sums of one truncated power."""
@@ -144,55 +144,53 @@ class _Suffixes:
             _suffix_sums(self.t, np.empty(0), self.centre, len(self.powers), self.powers[-1])
         linear = self.powers[0] if power > 0 else np.empty(0)
         square = self.powers[1] if power > 1 else np.empty(0)
-        shift, size = knot + self.centre, self.t.size
-
-        def part(rows: slice) -> None:
-            ranks = self.ranks(knot, rows)
-            _accumulate(self.s[rows], ranks, shift, power, scale, linear, square, size, out[rows])
-
-        in_chunks(part, self.s.size)
+        shift = knot + self.centre
+        _accumulate(self.s, self.ranks(knot), shift, power, scale, linear, square, self.t.size, out)
 
     def add_weighted(self, knot: float, scale: float, weights: Array, out: Array) -> None:
-        """Add the weighted sums of one step (power 0); sorting and ranks are kept for the next weights."""
-        if self.order is None:
-            self.order = np.argsort(self.data, kind="stable")
-        if knot not in self.known:
-            self.known[knot] = self.ranks(knot)
+        """Add the sums of one step (power 0), weighted by ``weights`` in the order of t."""
         sums = np.empty(self.t.size + 1)
-        _suffix_sums(self.t, weights[self.order], 0.0, 0, sums)
-        out += scale * sums[self.known[knot]]
+        _suffix_sums(self.t, weights, 0.0, 0, sums)
+        out += scale * sums[self.ranks(knot)]
 
 
 class SortedSums:
-    """All pair sums of a piecewise loss at fixed scores."""
+    """All pair sums of a piecewise loss at fixed scores; each class is the query of one side."""
 
     def __init__(self, loss: PiecewiseLoss, scores: Array, positive: Mask) -> None:
-        self.loss, self.positive = loss, positive
-        up, down = split(scores, positive, int(np.count_nonzero(positive)))
-        self.sides = together([lambda: _Suffixes(up, down), lambda: _Suffixes(-down, -up)], scores.size)
+        self.loss, self.n = loss, scores.size
+        low, high, positives = float(scores.min()), float(scores.max()), int(np.count_nonzero(positive))
+        counts = {True: positives, False: self.n - positives}
+        jobs = [partial(_sort, scores, positive, value, counts[value], low, high) for value in (True, False)]
+        (up, order_up), (down, order_down) = together(jobs, self.n)
+        # Mirrored, the partners of a negative are a suffix too: s_i - t_j = (-t_j) - (-s_i).
+        self.sides = _Side(up, down), _Side(-down[::-1], -up[::-1])
+        self.orders = order_up, order_down[::-1]
 
     def total(self) -> float:
         """Sum of the loss over all pairs."""
-        return float(self._side(self.sides[0], 0, None).sum())
+        return float(self._side(0, 0, None).sum())
 
     def sums(self, order: int, weights: Array | None = None) -> Array:
         """Sums over the partners of each record, the two classes side by side in two threads."""
-        partners: list[Array | None] = [None, None]
-        if weights is not None:
-            up, down = split(weights, self.positive, self.sides[0].s.size)
-            partners = [down, up]
-        jobs = [partial(self._side, self.sides[k], order, partners[k]) for k in (0, 1)]
-        parts = together(jobs, self.positive.size)
-        return join(parts[0], parts[1], self.positive)
+        out = np.empty(self.n)
 
-    def _side(self, side: _Suffixes, order: int, weights: Array | None) -> Array:
-        """Sums for the records of one class."""
+        def job(side: int) -> None:
+            out[self.orders[side]] = self._side(side, order, weights)
+
+        together([partial(job, side) for side in (0, 1)], self.n)
+        return out
+
+    def _side(self, number: int, order: int, weights: Array | None) -> Array:
+        """Sums for the records of one class, in its sorted order."""
+        side = self.sides[number]
         out = np.zeros(side.s.size)
+        partners = None if weights is None else weights[self.orders[1 - number]][::-1]
         for piece in self.loss.pieces(order):
-            if weights is None:
+            if partners is None:
                 side.add(piece.knot, piece.power, piece.coefficient, out)
             elif piece.power == 0:
-                side.add_weighted(piece.knot, piece.coefficient, weights, out)
+                side.add_weighted(piece.knot, piece.coefficient, partners, out)
             else:
                 raise ValueError("weights are for curvatures, whose pieces are steps.")
         return out
