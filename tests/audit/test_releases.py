@@ -89,7 +89,7 @@ def attack(loss, adjacency, budget, noise, runs: int, rounds: int) -> None:
 
 @pytest.mark.parametrize(("loss", "adjacency", "budget"), FEW, ids=str)
 def test_releases_spend_no_more_than_promised(loss, adjacency, budget) -> None:
-    attack(loss, adjacency, *budget, runs=2000, rounds=15)
+    attack(loss, adjacency, *budget, runs=2000, rounds=30)
 
 
 @pytest.mark.audit

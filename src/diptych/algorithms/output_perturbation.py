@@ -72,7 +72,7 @@ class OutputPerturbation:
     def plan(self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget) -> NoisePlan:
         """Return the defended noise for every table of this public size."""
         self.check(risk)
-        certificate = risk.certificate(size)
+        certificate = risk.certificate(size, dimension)
         sensitivity = self.sensitivity(certificate, self.tolerance(certificate, budget))
         plan = plan_noise(budget, sensitivity, dimension, self.noise)
         plan.check_range(certificate.radius + sensitivity)
@@ -91,7 +91,7 @@ class OutputPerturbation:
             raise ValueError(f"constants must be one of {', '.join(map(repr, CONSTANTS))}; got {constants!r}.")
         self.check(risk)
         size = table.size(risk.adjacency)
-        tolerance = self.tolerance(risk.certificate(size), budget)
+        tolerance = self.tolerance(risk.certificate(size, table.d), budget)
         if not budget.private:
             found = minimise(risk, table, tolerance)
             return Release(found.w, _unprotected(risk), _trace(risk, tolerance, found))

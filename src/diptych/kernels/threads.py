@@ -16,7 +16,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 SERIAL_BELOW = 100_000
-SLICES = 4
+SLICES = 8
 
 
 def thread_count(n: int) -> int:
@@ -43,5 +43,5 @@ def together(jobs: Sequence[Callable[[], T]], n: int) -> list[T]:
     """Call jobs that each handle some of n records, side by side where it pays."""
     if thread_count(n) == 1 or len(jobs) == 1:
         return [job() for job in jobs]
-    with ThreadPoolExecutor(min(len(jobs), thread_count(n))) as pool:
+    with ThreadPoolExecutor(len(jobs)) as pool:
         return [future.result() for future in [pool.submit(job) for job in jobs]]

@@ -30,7 +30,8 @@ class Certificate:
     gradient_sensitivity
         The most by which the gradient at one w, ||w|| <= radius, differs between neighbours.
     gradient_error
-        The most by which the computed gradient there may miss the exact one.
+        The most by which the computed gradient there may miss the exact one; in a ball, times 1 + ``bending``,
+        because there an error counts for more.
     differentiable, twice_differentiable
         Of the loss.
     """
@@ -45,6 +46,12 @@ class Certificate:
     gradient_error: float
     differentiable: bool
     twice_differentiable: bool
+
+    @property
+    def bending(self) -> float:
+        """K = (k + 1)/(2 sqrt k) with k the condition number: how far minimisers on a path may bend (Lemma 6)."""
+        condition = self.smoothness / self.strong_convexity
+        return (condition + 1.0) / (2.0 * math.sqrt(condition))
 
     def minimiser_sensitivity(self, tolerance: float = 0.0) -> float:
         """Return the most by which a minimiser moves between neighbours (Lemma 5).

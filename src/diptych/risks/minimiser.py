@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from diptych.losses import Squared
-from diptych.risks.newton import Model, newton, step_bound
+from diptych.risks.newton import DEFECT, Model, newton, step_bound
 from diptych.risks.ranking import RankingRisk
 from diptych.risks.table import PairTable
 from diptych.sets import Free
@@ -24,14 +23,15 @@ from diptych.spec import Adjacency, TableSize
 Array = NDArray[np.float64]
 
 COARSE_CLASS = 8192  # records of a class in the thinned table
+EASY = 1e-2  # regulariser from which a small table is solved at once
 
 
 @dataclass(frozen=True)
 class Minimum:
     """Where the minimiser stopped.
 
-    ``residual`` is the norm of the regularised gradient at ``w`` (plus the best normal vector of the
-    ball there); it is at most ``tolerance``, and ||w - exact|| <= residual/lambda.
+    ||w - exact|| <= residual/lambda, and ``residual`` is at most ``tolerance``. Without a constraint it bounds the norm
+    of the regularised gradient at ``w``.
     """
 
     w: Array
@@ -73,54 +73,70 @@ def minimise(risk: RankingRisk, table: PairTable, tolerance: float) -> Minimum:
 
 
 class _Solver:
-    """Solves one table for a growing regulariser, each time from the last solution."""
+    """Solves one table for one regulariser after another, each time from the last solution."""
 
     def __init__(self, risk: RankingRisk, table: PairTable, tolerance: float) -> None:
         self.risk, self.table, self.tolerance = risk, table, tolerance
         self.w = np.zeros(table.d)
         self.steps = 0
+        self.model = Model()
         if isinstance(risk.loss, Squared):
             self.model = Model(risk.at(self.w, table).curvature_model(), exact=True)
         elif table.n > 8 * COARSE_CLASS:
             coarse = _Solver(risk, table.thin(COARSE_CLASS), max(tolerance, 1e-4))
-            self.w = coarse.free(risk.regularization)
+            self.w = coarse.free(risk.regularization, coarse.tolerance)
             self.model = Model(risk.at(self.w, coarse.table).curvature_model(), settled=True)
         else:
-            self.model = Model()
+            for stronger in _descending(risk.regularization):
+                self.free(stronger, max(tolerance, 0.1 * stronger))
 
-    def free(self, regularization: float, tolerance: float | None = None) -> Array:
+    def free(self, regularization: float, tolerance: float) -> Array:
         """Return the minimiser over all of space."""
         risk = replace(self.risk, regularization=regularization)
-        self.w, steps = newton(risk, self.table, self.w, self.model, tolerance or self.tolerance)
+        self.w, steps = newton(risk, self.table, self.w, self.model, tolerance)
         self.steps += steps
         return self.w
 
     def inside(self, radius: float) -> Minimum:
-        """Return the minimiser in the ball: free, or on the sphere with the multiplier that holds it there."""
+        """Return the minimiser in the ball: free, or projected from near the sphere (minimiser.md, Lemma 6)."""
         lam = self.risk.regularization
-        w = self.free(lam)
-        if not np.linalg.norm(w) > radius:
-            return self._minimum(w, math.inf)
-        size = self.table.size(Adjacency.REPLACE_WITHIN_CLASS)
-        smoothness = self.risk.certificate(size).smoothness
-        highest = max(1.01 * self.risk.loss.slope_at_zero() * self.risk.diameter / radius, 1.01 * lam)
+        if math.isinf(radius):
+            return self._minimum(self.free(lam, self.tolerance), self.tolerance)
+        certificate = self.risk.certificate(self.table.size(Adjacency.REPLACE_WITHIN_CLASS))
+        share = self.tolerance / (4.0 * (1.0 + certificate.bending))
+        near = 2.0 * share / lam
+        w = self.free(lam, share)
+        if float(np.linalg.norm(w)) > radius + near:
+            w = self._near_sphere(radius, near, share)
+        return self._minimum(w * min(1.0, radius / max(float(np.linalg.norm(w)), 1e-300)), 0.75 * self.tolerance)
 
-        def excess(regularization: float) -> float:
-            return float(np.linalg.norm(self.free(regularization, self.tolerance / 4))) - radius
+    def _near_sphere(self, radius: float, near: float, share: float) -> Array:
+        """Return the free minimiser for a stronger regulariser, its norm within ``near`` of the radius.
 
-        precision = lam * self.tolerance / (8.0 * smoothness * radius)  # |w| moves by at most |w|/lambda a unit
-        held = brentq(excess, lam, highest, xtol=precision, rtol=1e-15, maxiter=500)
-        w = self.free(held, self.tolerance / 4)
-        return self._minimum(w * (radius / float(np.linalg.norm(w))), radius)
+        1/norm is nearly linear in the regulariser: secants, and bisections in between that bound their number.
+        """
+        low = self.risk.regularization
+        high = max(1.01 * self.risk.loss.slope_at_zero() * self.risk.diameter / radius, 1.01 * low)
+        below: float | None = 1.0 / float(np.linalg.norm(self.w)) - 1.0 / radius
+        above: float | None = None  # of 1/norm - 1/radius, not yet known at the upper end
+        for trial in range(2 * math.ceil(math.log2(2.0 + math.log(high / low) * 4.0 * radius / near))):
+            middle = math.sqrt(low * high)
+            if trial % 2 and below is not None and above is not None:
+                middle = low + (high - low) * below / (below - above)
+            w = self.free(middle, share)
+            norm = float(np.linalg.norm(w))
+            if abs(norm - radius) <= near:
+                return w
+            if norm > radius:
+                low, below = middle, 1.0 / norm - 1.0 / radius
+            else:
+                high, above = middle, 1.0 / max(norm, 1e-300) - 1.0 / radius
+        raise RuntimeError(DEFECT)
 
-    def _minimum(self, w: Array, radius: float) -> Minimum:
-        gradient = self.risk.gradient(w, self.table)
-        if math.isfinite(radius):
-            gradient = gradient + max(0.0, -float(gradient @ w) / radius**2) * w
-        residual = float(np.linalg.norm(gradient))
-        if residual > self.tolerance:
-            raise RuntimeError(
-                "the minimiser missed its tolerance although it is proved to reach it: a defect of "
-                "diptych; please report the loss, the regularization and the size of the table."
-            )
+    def _minimum(self, w: Array, residual: float) -> Minimum:
         return Minimum(w, residual, self.tolerance, self.steps)
+
+
+def _descending(regularization: float) -> list[float]:
+    """Return stronger regularisers, a decade apart, on the way from an easy problem to this one."""
+    return [regularization * 10.0**k for k in range(math.floor(math.log10(EASY / regularization)), 0, -1)]

@@ -1,9 +1,9 @@
 """Newton's method by conjugate gradients for a strongly convex risk, guarded by the gradient step.
 
-The merit is the norm of the gradient. A gradient step of length 1/M contracts it by 1 - lambda/M on any
-lambda-strongly convex risk with M-Lipschitz gradient, since the step multiplies it by I - H/M
-with H an average Hessian. A Newton step is taken only where it contracts by a fixed factor, so
-the number of steps has a bound that is known before the table is seen (``docs/theory/minimiser.md``).
+A step must lower the risk by a fair share of what it predicts, and by a fixed part of what a gradient step
+of length 1/M is sure to bring; else the gradient step is taken. Where differences of the risk
+drown in rounding, the norm of the gradient takes over as the measure. So the number of steps has a
+bound that is known before the table is seen (``docs/theory/minimiser.md``).
 """
 
 from __future__ import annotations
@@ -23,10 +23,16 @@ from diptych.spec import Adjacency
 Array = NDArray[np.float64]
 Solve = Callable[[Array], Array]
 
-HALVINGS = 4
-GUARD = 0.25 * 2.0**-HALVINGS  # the least relative decrease that an accepted Newton step brings
+HALVINGS = 12
+ARMIJO = 0.1  # share of the predicted decrease that a step must bring
+GUARD = 1.0 / 16.0  # part of a gradient step's sure decrease that it must bring
+FLAT = 1e-11  # predicted decreases below this part of the risk are lost in its rounding
 PRODUCTS = 200  # Hessian products a step
 STALE = 8  # products after which the model is renewed
+DEFECT = (
+    "the minimiser missed its tolerance although it is proved to reach it: a defect of diptych; please report "
+    "the loss, the regularization and the size of the table."
+)
 MODEL_FEATURES = 2000  # above, a model of the Hessian costs more than it saves
 
 
@@ -53,7 +59,8 @@ def step_bound(start: float, tolerance: float, rate: float) -> int:
     """Steps that bring the norm of the gradient from ``start`` to ``tolerance``; ``rate`` is lambda/M."""
     if start <= tolerance:
         return 1
-    return 1 + math.ceil(math.log(start / tolerance) / -math.log1p(-min(GUARD, rate, 0.5)))
+    spread = 2.0 * math.log(start / tolerance) - math.log(rate)  # log of (F_0 - F*)/(F - F*) while above it
+    return 2 + math.ceil(spread / (GUARD * rate)) + math.ceil(0.5 * spread / min(1.0 / 64.0, rate))
 
 
 def newton(risk: RankingRisk, table: PairTable, w: Array, model: Model, tolerance: float) -> tuple[Array, int]:
@@ -63,7 +70,7 @@ def newton(risk: RankingRisk, table: PairTable, w: Array, model: Model, toleranc
     here = risk.at(w, table)
     g = here.gradient()
     limit = step_bound(float(np.linalg.norm(g)), tolerance, lam / smoothness)
-    solve = None
+    solve, flat = None, False
     for step in range(limit):
         norm = float(np.linalg.norm(g))
         if norm <= tolerance:
@@ -78,8 +85,14 @@ def newton(risk: RankingRisk, table: PairTable, w: Array, model: Model, toleranc
             p, products = _conjugate_gradients(here.hessian_product, -g, solve, _forcing(norm, tolerance))
         if products > STALE and not model.settled:
             model.matrix, solve = None, None
-        here, g = _advance(risk, table, here, g, p, smoothness)
-    return here.w, limit
+        flat = flat or -float(g @ p) <= FLAT * abs(here.value())
+        if model.exact:
+            there: LocalRisk | None = risk.at(here.w + p, table)
+        else:
+            there = _settle(risk, table, here, g, p) if flat else _descend(risk, table, here, g, p, smoothness)
+        here = there or risk.at(here.w - g / smoothness, table)
+        g = here.gradient()
+    raise RuntimeError(DEFECT)
 
 
 def _forcing(norm: float, tolerance: float) -> float:
@@ -87,20 +100,29 @@ def _forcing(norm: float, tolerance: float) -> float:
     return max(min(0.1, norm), 0.3 * tolerance / norm)
 
 
-def _advance(
+def _descend(
     risk: RankingRisk, table: PairTable, here: LocalRisk, g: Array, p: Array, smoothness: float
-) -> tuple[LocalRisk, Array]:
-    """Take the longest Newton step that contracts the gradient, or else the gradient step."""
-    norm = float(np.linalg.norm(g))
-    length = 1.0
-    for _ in range(HALVINGS + 1):
+) -> LocalRisk | None:
+    """Return the point of the longest step that lowers the risk enough, if any does."""
+    value, promised = here.value(), -float(g @ p)
+    guard = GUARD * float(g @ g) / (2.0 * smoothness)
+    for halving in range(HALVINGS + 1):
+        length = 0.5**halving
         there = risk.at(here.w + length * p, table)
-        new = there.gradient()
-        if float(np.linalg.norm(new)) <= (1.0 - 0.25 * length) * norm:
-            return there, new
-        length *= 0.5
-    there = risk.at(here.w - g / smoothness, table)
-    return there, there.gradient()
+        if there.value() <= value - max(ARMIJO * length * promised, guard):
+            return there
+    return None
+
+
+def _settle(risk: RankingRisk, table: PairTable, here: LocalRisk, g: Array, p: Array) -> LocalRisk | None:
+    """Return the point of the longest step that contracts the gradient, if any does: for the last digits."""
+    norm = float(np.linalg.norm(g))
+    for halving in range(5):
+        length = 0.5**halving
+        there = risk.at(here.w + length * p, table)
+        if float(np.linalg.norm(there.gradient())) <= (1.0 - 0.25 * length) * norm:
+            return there
+    return None
 
 
 def _conjugate_gradients(product: Solve, b: Array, solve: Solve, relative: float) -> tuple[Array, int]:

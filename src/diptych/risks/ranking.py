@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ from diptych.spec import Adjacency, TableSize
 Array = NDArray[np.float64]
 
 KERNEL_ERROR = 1e-11  # of L times the diameter: docs/theory/pair-kernels.md
+UNIT = 2.0**-53
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,14 @@ class RankingRisk:
         push = self.mass(size) * self.loss.slope_at_zero() * self.diameter / self.regularization
         return min(self.constraint.radius, pull, push)
 
-    def certificate(self, size: TableSize) -> Certificate:
-        """Derive the constants for every table of this public size (Lemmas 1 to 4)."""
+    def certificate(self, size: TableSize, dimension: int = 1) -> Certificate:
+        """Derive the constants for every table of this public size and number of features (Lemmas 1 to 4)."""
         radius = self.minimiser_radius(size)
         reach = radius * self.diameter
         slope = self.loss.slope_bound(reach) * self.diameter * self.mass(size)
         curvature = self.loss.curvature_bound(math.inf) * self.diameter**2 * self.mass(size)
         pair = self.loss.pair_bound(reach) * self.diameter
-        return Certificate(
+        certificate = Certificate(
             adjacency=self.adjacency,
             size=size,
             radius=radius,
@@ -99,10 +100,16 @@ class RankingRisk:
             smoothness=curvature + self.regularization,
             strong_convexity=self.regularization,
             gradient_sensitivity=pair * self.pair_share(size),
-            gradient_error=KERNEL_ERROR * slope,
+            gradient_error=(KERNEL_ERROR + UNIT * size.n) * slope,
             differentiable=self.loss.differentiable,
             twice_differentiable=self.loss.twice_differentiable,
         )
+        if not math.isfinite(reach * curvature) or self.regularization == 0:
+            return certificate
+        error = certificate.gradient_error + 4.0 * UNIT * dimension * curvature * reach
+        if math.isfinite(self.constraint.radius):
+            error *= 1.0 + certificate.bending
+        return replace(certificate, gradient_error=error)
 
     def pair_share(self, size: TableSize) -> float:
         """Return the most that the weights 1/N of the pairs that one record touches sum to (Lemma 3)."""
@@ -128,13 +135,21 @@ class LocalRisk:
     def _curvatures(self) -> Array:
         return self._scale * self._pairs.sums(2)
 
-    def value(self) -> float:
-        """R(w)."""
+    @cached_property
+    def _value(self) -> float:
         ridge = 0.5 * self.risk.regularization * float(self.w @ self.w)
         return ridge if self.table.one_class else self._scale * self._pairs.total() + ridge
 
+    def value(self) -> float:
+        """R(w)."""
+        return self._value
+
     def gradient(self) -> Array:
         """The gradient of R at w."""
+        return self._gradient
+
+    @cached_property
+    def _gradient(self) -> Array:
         ridge = self.risk.regularization * self.w
         if self.table.one_class:
             return ridge
