@@ -118,7 +118,8 @@ def test_budgets_that_gaussian_noise_cannot_meet_are_refused(epsilon, delta) -> 
         gaussian_mu(epsilon, delta)
 
 
-def test_a_delta_below_all_precision_still_ends() -> None:
-    mu = gaussian_mu(1e-9, 1e-320)
-    assert 1e-11 < mu < 1e-10
-    assert gaussian_delta(mu, 1e-9) <= 1e-320
+def test_a_delta_below_all_precision_is_refused() -> None:
+    with pytest.raises(ValueError, match="delta must be 0 or at least 1e-200"):
+        gaussian_mu(1e-9, 1e-320)
+    mu = gaussian_mu(1.0, 1e-200)
+    assert gaussian_delta(mu, 1.0) <= 1e-200

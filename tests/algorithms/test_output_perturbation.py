@@ -73,7 +73,7 @@ def test_without_privacy_the_exact_optimum_is_released(rng) -> None:
     table, risk = table_of(rng), RankingRisk(Logistic(), 0.01)
     release = OutputPerturbation().run(risk, table, Budget(math.inf), SecureBits())
     np.testing.assert_allclose(release.coef, minimise(risk, table, 1e-11).w, atol=2 * EXACT / 0.01)
-    assert release.trace["gradient_norm"] <= EXACT
+    assert release.trace["residual"] <= EXACT
     assert not release.guarantee.private
     assert "no privacy guarantee" in str(release.guarantee)
 
@@ -155,5 +155,24 @@ def test_noise_laws_can_be_chosen(rng) -> None:
     for noise, budget in (("laplace", Budget(1.0)), ("norm-laplace", Budget(1.0)), ("gaussian", Budget(1.0, 1e-6))):
         guarantee = OutputPerturbation(noise).run(risk, table, budget, SecureBits()).guarantee
         assert noise.split("-")[-1].lower() in guarantee.events[0].noise.lower()
-    with pytest.raises(ValueError, match="cannot give delta = 0"):
-        OutputPerturbation("gaussian").run(risk, table, Budget(1.0), SecureBits())
+    with pytest.raises(UnsuitableError, match="cannot give delta = 0"):
+        OutputPerturbation("gaussian").run(risk, None, Budget(1.0), SecureBits())
+    with pytest.raises(ValueError, match="noise must be 'auto' or one of"):
+        OutputPerturbation("pink")
+
+
+def test_the_papers_noise_names_its_assumptions_and_is_not_replaced_silently(rng) -> None:
+    table, risk = table_of(rng), RankingRisk(Logistic(), 0.1, adjacency=Adjacency.REPLACE_WITHIN_CLASS)
+    paper = OutputPerturbation().run(risk, table, Budget(1.0), SecureBits(), "paper").guarantee
+    assert any("norm-Laplace" in assumption for assumption in paper.assumptions)
+    with pytest.raises(UnsuitableError, match="the paper's own noise, 'norm-laplace'"):
+        OutputPerturbation("laplace").run(risk, table, Budget(1.0), SecureBits(), "paper")
+
+
+def test_tiny_budgets_still_find_a_lattice(rng) -> None:
+    table, risk = table_of(rng), RankingRisk(Logistic(), 0.1)
+    for noise, budget in (("gaussian", Budget(1e-5, 1e-8)), ("laplace", Budget(1e-6)), ("norm-laplace", Budget(1e-9))):
+        release = OutputPerturbation(noise).run(risk, table, budget, SecureBits())
+        assert np.all(np.isfinite(release.coef))
+    with pytest.raises(ValueError, match="epsilon"):
+        OutputPerturbation("gaussian").plan(risk, TableSize(100), 3000, Budget(1e-12, 1e-14))

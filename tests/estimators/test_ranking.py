@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -141,18 +142,39 @@ def test_private_labels_of_one_class_fit_like_any_other(data) -> None:
     np.testing.assert_array_equal(model.classes_, [0, 1])
 
 
-def test_classes_order_and_names(data) -> None:
+@pytest.mark.parametrize("classes", [("healthy", "ill"), ("ill", "healthy"), None])
+def test_the_class_that_sorts_last_is_positive_as_everywhere_in_scikit_learn(data, classes) -> None:
     X, y = data
-    labels = np.where(y == 1, "ill", "well")
-    told = AUCClassifier(math.inf, bounds=BALL, classes=("well", "ill")).fit(X, labels)
-    assert told.score(X, labels) > 0.8
-    assert list(told.classes_) == ["well", "ill"]
-    read = AUCClassifier(math.inf, bounds=BALL).fit(X, labels)  # alphabetical: "well" is positive
-    np.testing.assert_allclose(read.coef_, -told.coef_)
-    assert "the set of classes" not in str(
-        AUCClassifier(bounds=BALL, classes=("well", "ill")).fit(X, labels).guarantee_
-    )
-    assert "the set of classes" in str(AUCClassifier(bounds=BALL).fit(X, labels).guarantee_)
+    labels = np.where(y == 1, "ill", "healthy")
+    model = AUCClassifier(math.inf, bounds=BALL, classes=classes).fit(X, labels)
+    assert list(model.classes_) == ["healthy", "ill"]
+    assert model.score(X, labels) > 0.8
+    assert cross_val_score(model, X, labels, cv=3, scoring="roc_auc").mean() > 0.8
+    calibrated = CalibratedClassifierCV(model, cv=2).fit(X, labels)
+    assert roc_auc_score(labels, calibrated.predict_proba(X)[:, 1]) > 0.8
+    text = str(AUCClassifier(bounds=BALL, classes=classes).fit(X, labels).guarantee_)
+    assert ("the set of classes" in text) == (classes is None)
+
+
+def test_settings_are_refused_before_the_table_is_read(data) -> None:
+    """A table that is refused too must not come first: its refusal would say something about it."""
+    X, y = data
+    spoilt = X.copy()
+    spoilt[0, 0] = np.nan
+    for settings, message in MISTAKES:
+        if "X has 4" in message or "y holds" in message or "so large" in message:
+            continue
+        with pytest.raises(ValueError, match=message):
+            AUCClassifier(**{"bounds": BALL, **settings}).fit(spoilt, y)
+
+
+def test_a_failed_fit_leaves_the_last_one_whole(data) -> None:
+    X, y = data
+    model = AUCClassifier(bounds=BALL).fit(X, y)
+    with pytest.raises(ValueError, match="one class"):
+        model.fit(np.hstack((X, X)), np.zeros(600))
+    assert model.n_features_in_ == 4
+    assert model.predict(X).shape == (600,)
 
 
 def test_frames_keep_their_names(data) -> None:
@@ -199,11 +221,15 @@ MISTAKES = [
     ({"loss": "cosine"}, "loss must be one of 'logistic'"),
     ({"algorithm": "magic"}, "algorithm must be one of 'auto'"),
     ({"algorithm": OutputPerturbation("gaussian"), "delta": 0}, "noise='gaussian' cannot give delta = 0"),
-    ({"algorithm": OutputPerturbation("pink")}, "noise must be 'auto' or one of"),
     ({"regularization": 0}, "regularization must be a number above 0 or 'auto'"),
     ({"regularization": "best"}, "regularization must be a number above 0 or 'auto'"),
-    ({"regularization": math.inf}, "regularization must be a finite number"),
-    ({"radius": -1.0}, "radius must be a finite number above 0"),
+    ({"regularization": math.inf}, "regularization must be between 1e-9 and 1e9"),
+    ({"radius": -1.0}, "radius must be a number above 0"),
+    ({"radius": "wide"}, "radius must be a number above 0"),
+    (
+        {"adjacency": "replace-within-class", "constants": "paper", "algorithm": OutputPerturbation("laplace")},
+        "paper's own noise",
+    ),
     ({"adjacency": "add"}, "adjacency must be one of 'replace'"),
     ({"constants": "sharp"}, "constants must be one of 'defended', 'paper'"),
     ({"constants": "paper"}, "constants='paper' needs the paper's own setting"),
@@ -247,6 +273,14 @@ SECRET = 123456.789
         (lambda X, y: (X[:1], y[:1] * 0), "one class only"),
         (lambda X, y: (X[0], y), "X must have two dimensions"),
         (lambda X, y: (X, None), "requires y to be passed"),
+        (lambda X, y: (X + 0j, y), "Complex data not supported"),
+        (lambda X, y: (X, y + 123j), "Complex data not supported"),
+        (lambda X, y: (X[:, :, None], y), "X must have two dimensions"),
+        (lambda X, y: (np.where(X == X[0, 0], 10**400, X.astype(object)), y), "X must hold numbers only"),
+        (lambda X, y: (np.ma.masked_greater(X, 2.0), y), "X has a mask"),
+        (lambda X, y: (X, pd.Series(y).astype("Int64").where(y == 0)), "y contains"),
+        (lambda X, y: (X, np.c_[y, y]), "y should be a 1d array"),
+        (lambda X, y: (pd.DataFrame(X).assign(day="2020-01-01 12:34:56"), y), "X must hold numbers only"),
     ],
 )
 def test_mistaken_tables_get_a_clear_sentence_that_tells_no_private_value(data, spoil, message) -> None:
@@ -261,6 +295,7 @@ def test_mistaken_tables_get_a_clear_sentence_that_tells_no_private_value(data, 
     assert "secret" not in text
     assert "123" not in text
     assert not hasattr(model, "coef_")
+    assert not hasattr(model, "n_features_in_")
 
 
 def test_sample_weights_are_refused(data) -> None:

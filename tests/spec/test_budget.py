@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from diptych import Budget
@@ -24,5 +25,6 @@ def test_what_a_budget_says() -> None:
     assert not Budget(1.0, 1e-6).pure
     assert Budget(1.0).private
     assert not Budget(math.inf).private
+    assert type(Budget(np.int64(1)).epsilon) is float
     assert str(Budget(0.5)) == "epsilon = 0.5"
     assert str(Budget(0.5, 1e-6)) == "epsilon = 0.5, delta = 1e-06"

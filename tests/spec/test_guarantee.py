@@ -74,7 +74,7 @@ def test_private_means_defended_unseeded_and_finite() -> None:
 
 @pytest.mark.parametrize("epsilon", [1.0, math.inf])
 def test_json_round_trip(epsilon) -> None:
-    guarantee = replace(GUARANTEE, epsilon=epsilon)
+    guarantee = replace(GUARANTEE, epsilon=epsilon, sensitivity=epsilon)
     fields = json.loads(guarantee.to_json())
     assert json.loads(json.dumps(fields, allow_nan=False)) == fields
     assert Guarantee.from_dict(fields) == guarantee

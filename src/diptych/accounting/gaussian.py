@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 
 ROUNDING = 2.0**-46  # relative error granted to either term of the profile
+SMALLEST_DELTA = 1e-200
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -42,6 +43,8 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
     The allowance for rounding makes it smaller, never larger, when delta is near the precision of doubles.
     """
+    if 0 < delta < SMALLEST_DELTA:
+        raise ValueError(f"delta must be 0 or at least {SMALLEST_DELTA:g}; got {delta!r}.")
     if not (0 < epsilon < math.inf and 0 < delta < 1):
         raise ValueError(
             f"epsilon must be positive and finite and delta in (0, 1) for Gaussian noise; got {epsilon!r}, {delta!r}."

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diptych.accounting.gaussian import gaussian_mu
-from diptych.noise import BitSource, Lattice, discrete_gaussian, discrete_laplace, norm_laplace
+from diptych.noise import RESOLUTION, BitSource, Lattice, discrete_gaussian, discrete_laplace, norm_laplace
 from diptych.spec import Budget
 
 Array = NDArray[np.float64]
@@ -93,17 +93,29 @@ def lattice_slack(dimension: int, mu: float, steps: int) -> tuple[float, float]:
     return dimension * unit, (math.sqrt(dimension) + mu + 40.0) ** 2 * unit
 
 
+def _on_lattice(sensitivity: float, ratio: float, per_step: float) -> tuple[Lattice, float, float]:
+    """Return a lattice, the scale (sensitivity + per_step step)/ratio on it, and that numerator."""
+    lattice = Lattice.for_scale(sensitivity / ratio)
+    for _ in range(64):
+        rounded = sensitivity + per_step * lattice.step
+        steps = lattice.steps(rounded / ratio)
+        if steps <= 2 ** (RESOLUTION + 1):
+            return lattice, steps * lattice.step, rounded
+        lattice = Lattice(2.0 * lattice.step)
+    raise ValueError(
+        "epsilon is so small that rounding to a lattice would cost more than the budget holds; raise it, "
+        "or take fewer features."
+    )
+
+
 def _gaussian(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
-    """Sigma = (s + sqrt(d) step)/mu with the exact mu of the budget, less the slack of the lattice (Lemma 3)."""
-    first = gaussian_mu(budget.epsilon, budget.delta)
-    lattice = Lattice.for_scale(sensitivity / first)
-    eta, eta_back = lattice_slack(dimension, first, lattice.steps(sensitivity / first))
+    """Sigma = (s + sqrt(d) step)/mu with the exact mu of the budget, less the slack of the lattice (Theorem 2)."""
+    eta, eta_back = lattice_slack(dimension, gaussian_mu(budget.epsilon, budget.delta), 2 ** (RESOLUTION - 1))
     epsilon = budget.epsilon - eta - eta_back
     if epsilon <= 0:
-        raise ValueError(f"epsilon={budget.epsilon!r} is too small for the lattice in {dimension} dimensions.")
+        raise ValueError(f"epsilon={budget.epsilon!r} is too small for Gaussian noise in {dimension} dimensions.")
     mu = gaussian_mu(epsilon, budget.delta * math.exp(-eta) * (1.0 - 1e-12))
-    rounded = sensitivity + math.sqrt(dimension) * lattice.step
-    scale = lattice.steps(rounded / mu) * lattice.step
+    lattice, scale, rounded = _on_lattice(sensitivity, mu, math.sqrt(dimension))
     return NoisePlan(
         noise="gaussian",
         norm="Euclidean norm",
@@ -118,11 +130,9 @@ def _gaussian(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
 
 
 def _laplace(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
-    """B = (sqrt(d) s + d step)/epsilon: the L1 norm is at most sqrt(d) times the Euclidean one (Lemma 1)."""
+    """B = (sqrt(d) s + d step)/epsilon: the L1 norm is at most sqrt(d) times the Euclidean one (Theorem 1)."""
     wide = math.sqrt(dimension) * sensitivity
-    lattice = Lattice.for_scale(wide / budget.epsilon)
-    rounded = wide + dimension * lattice.step
-    scale = lattice.steps(rounded / budget.epsilon) * lattice.step
+    lattice, scale, rounded = _on_lattice(wide, budget.epsilon, float(dimension))
     return NoisePlan(
         noise="laplace",
         norm="L1 norm",

@@ -7,10 +7,10 @@ on request, for comparison.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from diptych.accounting import NoisePlan, gaussian_mu, plan_noise
+from diptych.accounting import NOISES, NoisePlan, plan_noise
 from diptych.algorithms.base import CONSTANTS, Release, UnsuitableError
 from diptych.noise import BitSource, Lattice
 from diptych.risks import Certificate, Minimum, PairTable, RankingRisk, minimise
@@ -47,8 +47,14 @@ class OutputPerturbation:
 
     name = "output-perturbation"
 
-    def check(self, risk: RankingRisk) -> None:
+    def __post_init__(self) -> None:
+        if self.noise not in ("auto", *NOISES):
+            raise ValueError(f"noise must be 'auto' or one of {', '.join(map(repr, NOISES))}; got {self.noise!r}.")
+
+    def check(self, risk: RankingRisk, budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
+        if constants not in CONSTANTS:
+            raise ValueError(f"constants must be one of {', '.join(map(repr, CONSTANTS))}; got {constants!r}.")
         if not risk.loss.differentiable:
             raise UnsuitableError(
                 f"loss={risk.loss.name!r} does not suit {self.name}: its minimiser cannot be certified across "
@@ -58,6 +64,23 @@ class OutputPerturbation:
             raise UnsuitableError(
                 f"regularization must be above 0 for {self.name}: without strong convexity one record may move "
                 "the minimiser arbitrarily far."
+            )
+        if budget.private and budget.pure and self.noise == "gaussian":
+            raise UnsuitableError(
+                "noise='gaussian' cannot give delta = 0; use 'norm-laplace' or 'laplace', or a delta above 0."
+            )
+        if constants == "paper":
+            self._check_paper(risk, budget)
+
+    def _check_paper(self, risk: RankingRisk, budget: Budget) -> None:
+        if risk.adjacency is not Adjacency.REPLACE_WITHIN_CLASS or not isinstance(risk.constraint, Free):
+            raise UnsuitableError(
+                "constants='paper' needs the paper's own setting: adjacency='replace-within-class' and radius=None."
+            )
+        if self.noise not in ("auto", paper_noise(budget)):
+            raise UnsuitableError(
+                f"constants='paper' goes with the paper's own noise, {paper_noise(budget)!r} for this delta; "
+                f"got noise={self.noise!r}."
             )
 
     def tolerance(self, certificate: Certificate, budget: Budget) -> float:
@@ -71,7 +94,7 @@ class OutputPerturbation:
 
     def plan(self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget) -> NoisePlan:
         """Return the defended noise for every table of this public size."""
-        self.check(risk)
+        self.check(risk, budget)
         certificate = risk.certificate(size, dimension)
         sensitivity = self.sensitivity(certificate, self.tolerance(certificate, budget))
         plan = plan_noise(budget, sensitivity, dimension, self.noise)
@@ -87,9 +110,7 @@ class OutputPerturbation:
         constants: str = "defended",
     ) -> Release:
         """Minimise, perturb, and say what was promised."""
-        if constants not in CONSTANTS:
-            raise ValueError(f"constants must be one of {', '.join(map(repr, CONSTANTS))}; got {constants!r}.")
-        self.check(risk)
+        self.check(risk, budget, constants)
         size = table.size(risk.adjacency)
         tolerance = self.tolerance(risk.certificate(size, table.d), budget)
         if not budget.private:
@@ -97,18 +118,20 @@ class OutputPerturbation:
             return Release(found.w, _unprotected(risk), _trace(risk, tolerance, found))
         plan, defended = self.plan(risk, size, table.d, budget), True
         if constants == "paper":
-            plan, defended = paper_plan(risk, size, table.d, budget, plan)
+            euclidean = self.sensitivity(risk.certificate(size, table.d), tolerance)
+            plan, defended = paper_plan(risk, size, table.d, budget, euclidean)
         found = minimise(risk, table, tolerance)
         guarantee = _promise(risk, budget, plan, constants, defended=defended, seeded=source.seeded)
         return Release(plan.add(found.w, source), guarantee, _trace(risk, tolerance))
 
 
+def paper_noise(budget: Budget) -> str:
+    """Return the noise that Algorithm 1 draws."""
+    return "norm-laplace" if budget.pure else "gaussian"
+
+
 def paper_sensitivity(risk: RankingRisk, size: TableSize) -> float:
     """2 D B(sqrt(2 l(0)/lambda) D) (1/n+ + 1/n-)/lambda: Lemma 1 of Wang et al., with l(0) for their l(0) = 1."""
-    if risk.adjacency is not Adjacency.REPLACE_WITHIN_CLASS or not isinstance(risk.constraint, Free):
-        raise UnsuitableError(
-            "constants='paper' needs the paper's own setting: adjacency='replace-within-class' and radius=None."
-        )
     assert size.positives is not None
     assert size.negatives is not None
     lam, diameter = risk.regularization, risk.diameter
@@ -117,42 +140,34 @@ def paper_sensitivity(risk: RankingRisk, size: TableSize) -> float:
 
 
 def paper_plan(
-    risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, defended: NoisePlan
+    risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, euclidean: float
 ) -> tuple[NoisePlan, bool]:
-    """Return the noise of Algorithm 1 as published, and whether it reaches what can be defended."""
-    sensitivity = paper_sensitivity(risk, size)
-    if budget.pure:
-        noise, scale = "norm-laplace", sensitivity / budget.epsilon
-        enough = scale >= plan_noise(budget, defended.sensitivity, dimension, noise).scale
-    else:
-        noise = "gaussian"
-        scale = math.sqrt(2.0 * math.log(1.25 / budget.delta)) * sensitivity / budget.epsilon
-        enough = scale * gaussian_mu(budget.epsilon, budget.delta) * (1.0 - 1e-6) >= _euclidean(defended, dimension)
+    """Return the noise of Algorithm 1 as published, and whether it hides the defended Euclidean sensitivity."""
+    sensitivity, noise = paper_sensitivity(risk, size), paper_noise(budget)
+    defended = plan_noise(budget, euclidean, dimension, noise)
+    scale = sensitivity / budget.epsilon
+    if noise == "gaussian":
+        scale *= math.sqrt(2.0 * math.log(1.25 / budget.delta))
     lattice = Lattice.for_scale(scale)
-    plan = NoisePlan(
-        noise=noise,
-        norm="Euclidean norm",
+    if noise == "gaussian":
+        scale = lattice.steps(scale) * lattice.step
+    rounded = euclidean + (math.sqrt(dimension) * lattice.step if noise == "gaussian" else 0.0)
+    enough = rounded / scale <= defended.sensitivity / defended.scale
+    plan = replace(
+        defended,
         sensitivity=sensitivity,
-        scale=lattice.steps(scale) * lattice.step if noise == "gaussian" else scale,
-        dimension=dimension,
+        scale=scale,
         lattice=lattice,
         accountant="as published (Wang et al. 2021, Lemmas 1 and 2)",
-        sampler="exact discrete Gaussian on a lattice" if noise == "gaussian" else "norm-Laplace in floating point",
-        assumptions=(),
     )
     return plan, enough
-
-
-def _euclidean(plan: NoisePlan, dimension: int) -> float:
-    """Return a bound on the Euclidean sensitivity from that of a plan."""
-    return plan.sensitivity / math.sqrt(dimension) if plan.noise == "laplace" else plan.sensitivity
 
 
 def _trace(risk: RankingRisk, tolerance: float, found: Minimum | None = None) -> dict[str, Any]:
     """Return public settings; what the solver did only where nothing is promised."""
     trace: dict[str, Any] = {"regularization": risk.regularization, "tolerance": tolerance}
     if found is not None:
-        trace |= {"gradient_norm": found.residual, "iterations": found.steps}
+        trace |= {"residual": found.residual, "iterations": found.steps}
     return trace
 
 

@@ -14,8 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from diptych.algorithms import OutputPerturbation, algorithm_named, choose_regularization
-from diptych.algorithms.base import CONSTANTS
-from diptych.estimators.validation import read_labels, read_rows
+from diptych.estimators.validation import check_features, read_classes, read_labels, read_rows, remember_features
 from diptych.losses import Loss, loss_named
 from diptych.noise import bit_source
 from diptych.preprocessing import BallScaler
@@ -50,7 +49,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     bounds : Bounds, required
         Public bounds of the features: ``Bounds(norm=...)`` or ``Bounds(low=..., high=...)``.
     classes : pair of labels or None, default=None
-        The public labels, negative first. None reads them off y, which the guarantee names as an assumption.
+        The two public labels. None reads them off y, which the guarantee names as an assumption. As everywhere in
+        scikit-learn, the one that sorts last is the positive class.
     threshold : {"centre"}, default="centre"
         Where ``predict`` changes its mind: at the score of the centre of the bounds.
     constants : {"defended", "paper"}, default="defended"
@@ -112,11 +112,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on a private table; everything about the settings is checked before the table is read."""
         algorithm, risk, source = algorithm_named(self.algorithm), self._risk(), bit_source(self.random_state)
-        algorithm.check(risk if self.regularization != "auto" else replace(risk, regularization=1.0))
-        self._budget(2)
-        bounds = self._bounds()
-        rows = read_rows(self, X, reset=True)
-        classes, positive = read_labels(y, self.classes, len(rows))
+        draft = risk if self.regularization != "auto" else replace(risk, regularization=1.0)
+        algorithm.check(draft, self._budget(2), self.constants)
+        bounds, known = self._bounds(), read_classes(self.classes)
+        rows = read_rows(X)
+        classes, positive = read_labels(y, known, len(rows))
         if len(rows) < 2:
             raise ValueError(f"n_samples={len(rows)} is too few: X needs at least 2 records to form a pair.")
         scaler = BallScaler(bounds, rows.shape[1])
@@ -132,6 +132,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             guarantee = replace(release.guarantee, assumptions=(*release.guarantee.assumptions, note))
             release = replace(release, guarantee=guarantee)
         coef, intercept = scaler.unfold(release.coef)
+        remember_features(self, X)
         self.release_, self.guarantee_, self.classes_ = release, release.guarantee, classes
         self.coef_, self.intercept_ = coef[None, :], np.array([intercept])
         return self
@@ -139,7 +140,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> Array:
         """Score records: the higher, the more likely positive. Scores rank; they are no probabilities."""
         check_is_fitted(self)
-        rows = read_rows(self, X, reset=False)
+        rows = read_rows(X)
+        check_features(self, X)
         return np.asarray(rows @ self.coef_[0] + self.intercept_[0])
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -186,7 +188,5 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"regularization must be a number above 0 or 'auto'; got {lam!r}.")
         if self.threshold != "centre":
             raise ValueError(f"threshold must be 'centre'; got {self.threshold!r}.")
-        if self.constants not in CONSTANTS:
-            raise ValueError(f"constants must be one of {', '.join(map(repr, CONSTANTS))}; got {self.constants!r}.")
         constraint: ConvexSet = Free() if self.radius is None else L2Ball(self.radius)
         return RankingRisk(loss_named(self.loss), float(lam), constraint, Adjacency.parse(self.adjacency))

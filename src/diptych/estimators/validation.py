@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from diptych.preprocessing.scaling import all_finite
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+# Openings of scikit-learn's refusals that speak of shapes and types only. All others may quote the table.
+HARMLESS = ("Sparse data was passed", "Found array with", "Complex data not supported")
+NUMBERS = (
+    "X must hold numbers only, each argument must be a string that reads as a number or a number itself; "
+    "encode or drop other columns."
+)
 
-def read_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """Return X as finite doubles in C order, with its feature names checked or remembered."""
+
+def read_rows(X: Any) -> Array:
+    """Return X as finite doubles in C order."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise ValueError("X has a mask, which would be ignored; fill the masked values, one record at a time.")
     try:
-        rows = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=False,
-            ensure_min_samples=1,
-        )
-    except ValueError as error:
-        # The original messages quote values of the table, so they must not be shown, not even as a cause.
-        if "could not convert" in str(error):
-            raise ValueError("X must hold numbers only; encode or drop its text columns.") from None
-        if "Expected 2D array" in str(error):
-            raise ValueError("X must have two dimensions, records by features. Reshape your data.") from None
-        raise
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)  # of casts that overflow: found below
+            rows = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
+    except Exception as error:  # the original quotes values of the table: it must not be shown, not even as a cause
+        raise _harmless(error) from None
     if not all_finite(rows):
         raise ValueError(
             "X contains NaN or infinity (inf); impute or drop such records by a rule that looks at one record "
@@ -43,31 +42,73 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
     return np.asarray(rows)
 
 
-def read_labels(y: Any, classes: Sequence[Any] | NDArray[Any] | None, n: int) -> tuple[NDArray[Any], Mask]:
-    """Return the two classes, negative first, and which records are positive."""
+def _harmless(error: Exception) -> Exception:
+    text = str(error).splitlines()[0] if str(error) else ""
+    if text.startswith(("Expected 2D array", "Found array with dim")):
+        return ValueError("X must have two dimensions, records by features. Reshape your data.")
+    if text.startswith(HARMLESS):
+        return type(error)(text)
+    return TypeError(NUMBERS) if isinstance(error, TypeError) else ValueError(NUMBERS)
+
+
+def remember_features(estimator: Any, X: Any) -> None:
+    """Set ``n_features_in_`` and ``feature_names_in_``."""
+    validate_data(estimator, X, reset=True, skip_check_array=True)
+
+
+def check_features(estimator: Any, X: Any) -> None:
+    """Refuse a table with other features than the one that was fitted."""
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+
+
+def read_classes(classes: Sequence[Any] | None) -> NDArray[Any] | None:
+    """Return the two public labels in sorted order, if they were named."""
+    if classes is None:
+        return None
+    known = np.unique(np.asarray(classes))
+    if np.ndim(classes) != 1 or len(classes) != 2 or known.size != 2:
+        raise ValueError(f"classes must hold two different labels, or be None; got {classes!r}.")
+    return known
+
+
+def read_labels(y: Any, known: NDArray[Any] | None, n: int) -> tuple[NDArray[Any], Mask]:
+    """Return the two classes in sorted order, and which records are of the second, the positive one."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; give one label a record.")
-    labels = column_or_1d(y, warn=True)
+    labels = _column(y)
     if len(labels) != n:
         raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n} and y has {len(labels)}."
+            f"Found input variables with inconsistent numbers of samples: X has {n}, y has {len(labels)}; "
+            "give one label a record."
         )
+    if known is not None:
+        positive = np.asarray(labels == known[1], dtype=np.bool_)
+        if not np.all(positive | (labels == known[0])):
+            raise ValueError("y holds a label that is not in classes; drop such records or correct classes.")
+        return known, positive
+    return _read_off(labels)
+
+
+def _column(y: Any) -> NDArray[Any]:
+    try:
+        labels = column_or_1d(y, warn=True)
+    except ValueError as error:
+        raise ValueError(f"{str(error).splitlines()[0]} Pass one label a record.") from None
+    if labels.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must hold labels.")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("Input y contains NaN or infinity; drop such records.")
-    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):  # noqa: PLR0124
+    if labels.dtype.kind == "O" and any(map(_missing, labels)):
         raise ValueError("Input y contains missing labels (NaN); drop such records.")
     check_classification_targets(labels)
-    return _known(labels, classes) if classes is not None else _read_off(labels)
+    return np.asarray(labels)
 
 
-def _known(labels: NDArray[Any], classes: Sequence[Any] | NDArray[Any]) -> tuple[NDArray[Any], Mask]:
-    known = np.asarray(classes)
-    if known.ndim != 1 or known.size != 2 or known[0] == known[1]:
-        raise ValueError(f"classes must hold two different labels, the negative one first; got {classes!r}.")
-    positive = np.asarray(labels == known[1], dtype=np.bool_)
-    if not np.all(positive | (labels == known[0])):
-        raise ValueError("y holds a label that is not in classes; drop such records or correct classes.")
-    return known, positive
+def _missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)  # noqa: PLR0124
+    except TypeError:  # pandas' NA will not say whether it differs from itself
+        return True
 
 
 def _read_off(labels: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
@@ -78,5 +119,5 @@ def _read_off(labels: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
             "Pass y with two classes."
         )
     if known.size < 2:
-        raise ValueError("y holds one class only; name both with classes=(negative, positive).")
+        raise ValueError("y holds one class only; name both with classes=.")
     return known, np.asarray(labels == known[1], dtype=np.bool_)

@@ -7,7 +7,6 @@ loss itself, never passed in by a caller.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+LARGEST = 1e6  # margins and temperatures beyond it, or below its inverse, would drown in rounding
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,14 @@ class Loss(ABC):
 
     def __post_init__(self) -> None:
         margin, temperature = self.margin, self.temperature
-        if not (math.isfinite(margin) and margin >= 0) or (self.needs_margin and margin == 0):
-            least = "above 0 (at 0 the zero vector is already the best model)" if self.needs_margin else ">= 0"
-            raise ValueError(f"margin of the {self.name} loss must be finite and {least}; got {margin!r}.")
-        if not (math.isfinite(temperature) and temperature > 0):
-            raise ValueError(f"temperature of the {self.name} loss must be finite and above 0; got {temperature!r}.")
+        if not 0 <= margin <= LARGEST or (self.needs_margin and margin == 0):
+            least = "above 0 (at 0 the zero vector is already the best model)" if self.needs_margin else "at least 0"
+            raise ValueError(f"margin of the {self.name} loss must be {least} and at most {LARGEST:g}; got {margin!r}.")
+        if not 1.0 / LARGEST <= temperature <= LARGEST:
+            raise ValueError(
+                f"temperature of the {self.name} loss must be between {1.0 / LARGEST:g} and {LARGEST:g}; "
+                f"got {temperature!r}."
+            )
 
     def value(self, t: Array) -> Array:
         """l(t)."""

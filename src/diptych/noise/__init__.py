@@ -2,9 +2,10 @@
 
 from diptych.noise.bits import BitSource, SecureBits, SeededBits, bit_source
 from diptych.noise.floating import norm_laplace
-from diptych.noise.lattice import Lattice, discrete_gaussian, discrete_laplace
+from diptych.noise.lattice import RESOLUTION, Lattice, discrete_gaussian, discrete_laplace
 
 __all__ = [
+    "RESOLUTION",
     "BitSource",
     "Lattice",
     "SecureBits",

@@ -50,8 +50,8 @@ class RankingRisk:
     diameter: float = 2.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.regularization) and self.regularization >= 0):
-            raise ValueError(f"regularization must be a finite number >= 0; got {self.regularization!r}.")
+        if self.regularization != 0 and not 1e-9 <= self.regularization <= 1e9:
+            raise ValueError(f"regularization must be between 1e-9 and 1e9, or 0; got {self.regularization!r}.")
 
     def pair_scale(self, table: PairTable) -> float:
         """1/N."""

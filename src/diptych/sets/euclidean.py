@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from diptych.spec.budget import is_number
+
 Array = NDArray[np.float64]
 
 
@@ -56,8 +58,10 @@ class L2Ball:
     radius: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.radius) and self.radius > 0):
-            raise ValueError(f"radius must be a finite number above 0, or None for no constraint; got {self.radius!r}.")
+        if not (is_number(self.radius) and 1e-9 <= self.radius <= 1e9):
+            raise ValueError(
+                f"radius must be a number above 0, between 1e-9 and 1e9, or None for no constraint; got {self.radius!r}."
+            )
 
     @property
     def diameter(self) -> float:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+LARGEST, SMALLEST = 1e100, 1e-100  # between them, scaling neither overflows nor loses digits
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -32,15 +34,15 @@ class Bounds:
             if self.low is not None or self.high is not None:
                 raise ValueError("bounds takes either norm, or low and high, not both; leave one out.")
             norm = _number("norm", self.norm)
-            if norm <= 0:
-                raise ValueError(f"bounds: norm must be above 0; got {norm!r}.")
+            if norm < SMALLEST:
+                raise ValueError(f"bounds: norm must be above 0, at least {SMALLEST:g}; got {norm!r}.")
             object.__setattr__(self, "norm", norm)
             return
         if self.low is None or self.high is None:
             raise ValueError("bounds needs either norm, or both low and high; give the missing one.")
         low, high = _numbers("low", self.low), _numbers("high", self.high)
         for a, b in _pairs(low, high):
-            if not a < b:
+            if not b - a >= SMALLEST:
                 raise ValueError(
                     f"bounds: low must be below high for every feature; got low={a!r} and high={b!r}: "
                     "swap them if they are the wrong way round, and leave out a feature that is constant."
@@ -67,8 +69,8 @@ def _number(name: str, value: object) -> float:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"bounds: {name} must be finite numbers; got {value!r}.")
+    if not abs(number) <= LARGEST:
+        raise ValueError(f"bounds: {name} must be finite numbers, at most {LARGEST:g} in size; got {value!r}.")
     return number
 
 

@@ -23,14 +23,17 @@ class Budget:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        if not _is_number(self.epsilon) or not self.epsilon > 0:
+        if not is_number(self.epsilon) or not self.epsilon > 0:
             raise ValueError(
                 f"epsilon must be a number above 0, or infinity for a release without privacy; got {self.epsilon!r}."
             )
-        if not _is_number(self.delta) or not 0 <= self.delta < 1:
+        if not is_number(self.delta) or not 0 <= self.delta < 1:
             raise ValueError(
                 f"delta must be a number in [0, 1), with 0 for pure differential privacy; got {self.delta!r}."
             )
+
+        object.__setattr__(self, "epsilon", float(self.epsilon))
+        object.__setattr__(self, "delta", float(self.delta))
 
     @property
     def private(self) -> bool:
@@ -48,5 +51,6 @@ class Budget:
         return f"epsilon = {self.epsilon:g}, delta = {self.delta:.3g}"
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a value is a real number, and not a truth value."""
     return isinstance(value, Real) and not isinstance(value, bool)

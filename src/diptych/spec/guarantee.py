@@ -86,14 +86,15 @@ class Guarantee:
         """Return a dictionary of plain values that JSON can hold."""
         fields = asdict(self)
         fields["adjacency"] = str(self.adjacency)
-        fields["epsilon"] = self.epsilon if math.isfinite(self.epsilon) else "inf"
+        for name in ("epsilon", "sensitivity"):  # JSON knows no infinity
+            fields[name] = fields[name] if math.isfinite(fields[name]) else "inf"
         fields["events"] = [asdict(event) for event in self.events]
         fields["assumptions"] = list(self.assumptions)
         return {"format": FORMAT_VERSION, **fields}
 
     def to_json(self) -> str:
         """Return the guarantee as JSON text."""
-        return json.dumps(self.to_dict(), indent=2)
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Guarantee:
@@ -102,7 +103,7 @@ class Guarantee:
         version = rest.pop("format", None)
         if version != FORMAT_VERSION:
             raise ValueError(f"format must be {FORMAT_VERSION} for this version of diptych; got {version!r}.")
-        rest["epsilon"] = float(rest["epsilon"])
+        rest |= {name: float(rest[name]) for name in ("epsilon", "sensitivity")}
         rest["adjacency"] = Adjacency.parse(rest["adjacency"])
         rest["events"] = tuple(Event(**event) for event in rest["events"])
         rest["assumptions"] = tuple(rest["assumptions"])
