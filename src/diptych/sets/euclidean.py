@@ -60,7 +60,7 @@ class L2Ball:
     def __post_init__(self) -> None:
         if not (is_number(self.radius) and 1e-9 <= self.radius <= 1e9):
             raise ValueError(
-                f"radius must be a number above 0, between 1e-9 and 1e9, or None for no constraint; got {self.radius!r}."
+                f"radius must be a number above 0, from 1e-9 to 1e9, or None for no constraint; got {self.radius!r}."
             )
 
     @property
