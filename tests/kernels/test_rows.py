@@ -28,13 +28,3 @@ def test_classes_come_apart(share, n) -> None:
     np.testing.assert_allclose(mapped, np.where(positive, 1 + 2 * values, 3 - values))
     affine(values, positive, (1.0, 2.0), (3.0, -1.0), out=values)
     np.testing.assert_array_equal(values, mapped)
-
-
-def test_thread_count_is_read_from_the_environment(monkeypatch) -> None:
-    from diptych.kernels.threads import thread_count
-
-    assert thread_count(10) == 1
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert thread_count(10**6) == 3
-    monkeypatch.setenv("OMP_NUM_THREADS", "nonsense")
-    assert thread_count(10**6) >= 1

@@ -34,16 +34,9 @@ def _combine(X: Array, c: Array, out: Array) -> None:
     for start in range(0, n, BLOCK):
         part[:] = 0.0
         stop = min(start + BLOCK, n)
-        i = start
-        while i + 4 <= stop:
-            c0, c1, c2, c3 = c[i], c[i + 1], c[i + 2], c[i + 3]
-            for k in range(d):
-                part[k] += (c0 * X[i, k] + c1 * X[i + 1, k]) + (c2 * X[i + 2, k] + c3 * X[i + 3, k])
-            i += 4
-        while i < stop:
+        for i in range(start, stop):
             for k in range(d):
                 part[k] += c[i] * X[i, k]
-            i += 1
         for k in range(d):
             out[k] += part[k]
 

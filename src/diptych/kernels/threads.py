@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
+from threading import Thread
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -40,8 +40,28 @@ def in_chunks(work: Callable[[slice], T], n: int) -> list[T]:
 
 
 def together(jobs: Sequence[Callable[[], T]], n: int) -> list[T]:
-    """Call jobs that each handle some of n records, side by side where it pays."""
-    if thread_count(n) == 1 or len(jobs) == 1:
-        return [job() for job in jobs]
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        return [future.result() for future in [pool.submit(job) for job in jobs]]
+    """Call jobs that each handle some of n records, side by side where it pays; return what they return, in order.
+
+    The calling thread takes its share, so that two threads cost the start of one.
+    """
+    waiting = iter(enumerate(jobs))
+    done: dict[int, T] = {}
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        for k, job in waiting:  # taking the next one is atomic
+            try:
+                done[k] = job()
+            except BaseException as failure:  # handed to the caller below
+                failures.append(failure)
+                return
+
+    helpers = [Thread(target=work) for _ in range(min(thread_count(n), len(jobs)) - 1)]
+    for helper in helpers:
+        helper.start()
+    work()
+    for helper in helpers:
+        helper.join()
+    if failures:
+        raise failures[0]
+    return [done[k] for k in range(len(jobs))]
