@@ -27,6 +27,6 @@ def loss_named(loss: str | Loss) -> Loss:
     """Return the loss itself, or the one of that name with its default margin and temperature."""
     if isinstance(loss, Loss):
         return loss
-    if loss not in LOSSES:
+    if not isinstance(loss, str) or loss not in LOSSES:
         raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, or a loss object; got {loss!r}.")
     return LOSSES[loss]()
