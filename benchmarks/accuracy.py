@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from diptych import AUCClassifier, Bounds
+from diptych.experiments.scaling import public_scaler
 
 EPSILONS = (0.1, 0.5, 1.0, 4.0)
 REPEATS = 20
@@ -28,12 +29,7 @@ def load(path: Path) -> Part:
 
 
 def public_scaling(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    mean, spread = train.mean(axis=0), train.std(axis=0) + 1e-12
-
-    def scale(X: np.ndarray) -> np.ndarray:
-        Z = np.clip((X - mean) / spread, -3, 3) / (0.5 * math.sqrt(X.shape[1]))
-        return Z / np.maximum(1.0, np.linalg.norm(Z, axis=1, keepdims=True))
-
+    scale = public_scaler(train)
     return scale(train), scale(test)
 
 

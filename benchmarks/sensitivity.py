@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from diptych import Adjacency, Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
-from diptych.audit import search_gradient, search_minimiser
+import math
+
+from diptych import Adjacency, Budget, Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
+from diptych.algorithms.objective_perturbation import FINISH, ObjectivePerturbation
+from diptych.audit import search_densities, search_determinant, search_gradient, search_minimiser
 from diptych.losses import Loss
 from diptych.risks import RankingRisk
+from diptych.sets import Free, L2Ball
 from diptych.spec import TableSize
 
 LOSSES: tuple[Loss, ...] = (
@@ -63,6 +67,60 @@ def minimisers() -> None:
             print(f"| {name_of(loss)} | {adjacency} | {' | '.join(row)} |", flush=True)
 
 
+STIFFNESS = (10.0, 1.0, 0.3, 0.05)
+
+
+def determinants() -> None:
+    print("\nDeterminant of the Hessian: reached / claimed, least over n = 2, 4, 5 and d = 1, 2, 3\n")
+    print("| loss (margin, temperature) | adjacency | " + " | ".join(f"ridge = {x:g} t" for x in STIFFNESS) + " |")
+    print("| --- | --- |" + " --- |" * len(STIFFNESS))
+    for loss in LOSSES:
+        if not loss.differentiable:
+            continue
+        held = Free() if math.isfinite(loss.slope_bound(math.inf)) else L2Ball(1.0)
+        for adjacency in Adjacency:
+            risk, row = RankingRisk(loss, 0.5, held, adjacency), []
+            for stiffness in STIFFNESS:
+                ratios = []
+                for n, k in ((2, 1), (4, 1), (5, 2)):
+                    size = size_of(adjacency, n, k)
+                    share = risk.certificate(size, tilt=math.inf).curvature_share
+                    ratios += [
+                        search_determinant(risk, size, d, stiffness * share, seed=0, rounds=800).ratio
+                        for d in (1, 2, 3)
+                    ]
+                row.append(f"{min(ratios):.4f}")
+            print(f"| {name_of(loss)} | {adjacency} | {' | '.join(row)} |", flush=True)
+
+
+LAWS = (("laplace", Budget(1.5)), ("norm-laplace", Budget(1.5)), ("gaussian", Budget(1.5, 1e-2)))
+RIDGES = (1.0, 10.0, 100.0)
+
+
+def densities() -> None:
+    print("\nObjective perturbation on the line: what the densities of neighbours spend / the budget; n = 3\n")
+    heads = [f"{noise}, lambda = {lam:g}" for noise, _ in LAWS for lam in RIDGES]
+    print(
+        "| loss (margin, temperature) | adjacency | " + " | ".join(heads) + " |\n| --- | --- |" + " --- |" * len(heads)
+    )
+    for loss in LOSSES:
+        if not loss.differentiable:
+            continue
+        for adjacency in Adjacency:
+            row, size = [], size_of(adjacency, 3, 1)
+            for noise, budget in LAWS:
+                for lam in RIDGES:
+                    plan = ObjectivePerturbation(noise).plan(
+                        RankingRisk(loss, lam, adjacency=adjacency), size, 1, budget
+                    )
+                    epsilon, delta = (1.0 - FINISH) * budget.epsilon, (1.0 - FINISH) * budget.delta
+                    found = search_densities(plan.risk, size, 1, plan.tilt, epsilon, seed=0, rounds=400)
+                    row.append(f"{found.largest / epsilon if budget.pure else found.divergence / delta:.3f}")
+            print(f"| {name_of(loss)} | {adjacency} | {' | '.join(row)} |", flush=True)
+
+
 if __name__ == "__main__":
     gradients()
     minimisers()
+    determinants()
+    densities()

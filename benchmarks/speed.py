@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from diptych import Adjacency, AUCClassifier, Bounds, Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
+from diptych.algorithms import ALGORITHMS
 from diptych.risks import PairTable, RankingRisk
 
 FEATURES = 50
@@ -86,20 +87,17 @@ def gradients(n: int) -> None:
 def fits(n: int) -> None:
     X, y = unit_ball_rows(n, 0.01)
     lam = 1e-4
-    common = {"bounds": Bounds(norm=1.0), "regularization": lam, "classes": (False, True)}
-    exact = AUCClassifier(math.inf, adjacency="replace-within-class", **common)
-    private = AUCClassifier(1.0, adjacency="replace-within-class", **common)
-    pure = AUCClassifier(1.0, 0, adjacency="replace-within-class", **common)
+    common = {"bounds": Bounds(norm=1.0), "classes": (False, True), "regularization": lam}
+    common |= {"adjacency": "replace-within-class"}
+    exact = AUCClassifier(math.inf, **common)
+    private = {
+        f"{name}, {notion}": AUCClassifier(1.0, delta, algorithm=name, **common)
+        for name in ALGORITHMS
+        for notion, delta in (("delta = 1/n^2", "auto"), ("delta = 0", 0))
+    }
     peer = LogisticRegression(C=1 / (n * lam))
-    seconds = interleaved(
-        {
-            "peer": lambda: peer.fit(X, y),
-            "exact": lambda: exact.fit(X, y),
-            "private": lambda: private.fit(X, y),
-            "pure": lambda: pure.fit(X, y),
-        },
-        repeats=5,
-    )
+    jobs = {name: lambda model=model: model.fit(X, y) for name, model in private.items()}
+    seconds = interleaved({"peer": lambda: peer.fit(X, y), "exact": lambda: exact.fit(X, y)} | jobs, repeats=5)
     risk = replace(RankingRisk(Logistic(), lam), adjacency=Adjacency.REPLACE_WITHIN_CLASS)
     norm = np.linalg.norm(risk.gradient(exact.release_.coef, PairTable(X, y)))
     print(f"\nFit, logistic, lambda = {lam:g}, 1 % positives:")
@@ -107,7 +105,7 @@ def fits(n: int) -> None:
     print(
         f"- AUCClassifier without privacy: {seconds['exact'] / seconds['peer']:.2f} of that, gradient norm {norm:.1e}"
     )
-    for name in ("private", "pure"):
+    for name in private:
         print(f"- AUCClassifier, {name}: {seconds[name] / seconds['exact']:.2f} of the non-private fit")
     print(f"- memory of a non-private fit beyond X: {peak_vectors(lambda: exact.fit(X, y), n):.1f} vectors of n")
 

@@ -26,6 +26,8 @@ ROOMS = (
     "preprocessing",
     "audit",
     "estimators",
+    "experiments",
+    "cli",
 )
 SOURCE = Path(diptych.__file__).parent
 

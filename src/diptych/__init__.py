@@ -18,10 +18,13 @@ _HOMES = {
     "Guarantee": "diptych.spec",
     "Hinge": "diptych.losses",
     "Logistic": "diptych.losses",
+    "ObjectivePerturbation": "diptych.algorithms",
     "OutputPerturbation": "diptych.algorithms",
     "SmoothedHinge": "diptych.losses",
     "Squared": "diptych.losses",
     "SquaredHinge": "diptych.losses",
+    "load_model": "diptych.estimators.persistence",
+    "save_model": "diptych.estimators.persistence",
 }
 
 __all__ = [
@@ -32,16 +35,20 @@ __all__ = [
     "Guarantee",
     "Hinge",
     "Logistic",
+    "ObjectivePerturbation",
     "OutputPerturbation",
     "SmoothedHinge",
     "Squared",
     "SquaredHinge",
     "__version__",
+    "load_model",
+    "save_model",
 ]
 
 if TYPE_CHECKING:
-    from diptych.algorithms import OutputPerturbation
+    from diptych.algorithms import ObjectivePerturbation, OutputPerturbation
     from diptych.estimators import AUCClassifier
+    from diptych.estimators.persistence import load_model, save_model
     from diptych.losses import Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
     from diptych.spec import Adjacency, Bounds, Budget, Guarantee
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from diptych import Adjacency, Budget, Logistic, OutputPerturbation, SmoothedHinge
-from diptych.algorithms import algorithm_named, choose_regularization
+from diptych import Adjacency, Budget, Hinge, Logistic, ObjectivePerturbation, OutputPerturbation, SmoothedHinge
+from diptych.algorithms import UnsuitableError, algorithms_named, choose, choose_regularization, suitable
 from diptych.algorithms.choose import EXACT_REGULARIZATION
 from diptych.risks import RankingRisk
 from diptych.spec import TableSize
@@ -34,8 +34,35 @@ def test_every_loss_gets_a_usable_value() -> None:
 
 
 def test_names() -> None:
-    assert algorithm_named("auto") == OutputPerturbation()
-    assert algorithm_named("output-perturbation") == OutputPerturbation()
-    assert algorithm_named(OutputPerturbation("laplace")).noise == "laplace"
-    with pytest.raises(ValueError, match="algorithm must be one of 'auto', 'output-perturbation'"):
-        algorithm_named("magic")
+    both = (OutputPerturbation(), ObjectivePerturbation())
+    assert algorithms_named("auto") == both
+    assert algorithms_named("objective-perturbation") == both[1:]
+    assert algorithms_named(OutputPerturbation("laplace")) == (OutputPerturbation("laplace"),)
+    for wrong in ("magic", 3, None, OutputPerturbation):
+        with pytest.raises(ValueError, match="algorithm must be one of 'auto', 'output-perturbation'"):
+            algorithms_named(wrong)
+
+
+def test_unsuitable_algorithms_drop_out_and_the_last_refusal_is_heard() -> None:
+    both = algorithms_named("auto")
+    assert suitable(both, RankingRisk(Logistic(), 1.0), Budget(1.0), "defended") == both
+    with pytest.raises(UnsuitableError, match="use loss='smoothed-hinge'"):
+        suitable(both, RankingRisk(Hinge(), 1.0), Budget(1.0), "defended")
+
+
+@pytest.mark.parametrize("lam", [1e-4, 1e-2, 10.0])
+def test_at_a_given_lambda_auto_takes_the_algorithm_that_adds_less_risk(lam) -> None:
+    both, size, budget = algorithms_named("auto"), TableSize(5000), Budget(1.0, 1e-6)
+    risk = RankingRisk(Logistic(), lam)
+    algorithm, kept = choose(risk, size, 20, budget, both)
+    assert kept == risk
+    added = {one.name: one.added_risk(risk, size, 20, budget) for one in both}
+    assert added[algorithm.name] == min(added.values())
+
+
+def test_at_a_free_lambda_auto_takes_the_algorithm_that_needs_less() -> None:
+    both, size, budget = algorithms_named("auto"), TableSize(5000), Budget(1.0, 1e-6)
+    algorithm, risk = choose(RankingRisk(Logistic()), size, 20, budget, both)
+    needed = {one.name: choose_regularization(RankingRisk(Logistic()), size, 20, budget, one) for one in both}
+    assert risk.regularization == needed[algorithm.name] == min(needed.values())
+    assert choose(RankingRisk(Logistic()), size, 20, Budget(math.inf), both)[1].regularization == EXACT_REGULARIZATION

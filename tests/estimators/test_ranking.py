@@ -223,7 +223,9 @@ MISTAKES = [
     ({"algorithm": OutputPerturbation("gaussian"), "delta": 0}, "noise='gaussian' cannot give delta = 0"),
     ({"regularization": 0}, "regularization must be a number above 0 or 'auto'"),
     ({"regularization": "best"}, "regularization must be a number above 0 or 'auto'"),
-    ({"regularization": math.inf}, "regularization must be between 1e-9 and 1e9"),
+    ({"regularization": math.inf}, "regularization must be a number above 0 or 'auto'"),
+    ({"regularization": math.nan}, "regularization must be a number above 0 or 'auto'"),
+    ({"regularization": 1e-300}, "regularization must be between 1e-9 and 1e9"),
     ({"radius": -1.0}, "radius must be a number above 0"),
     ({"radius": "wide"}, "radius must be a number above 0"),
     (

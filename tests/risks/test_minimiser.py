@@ -11,10 +11,11 @@ from scipy.optimize import minimize
 
 from diptych import Adjacency
 from diptych.audit import search_minimiser
+from diptych.audit.sensitivity import explicit_gradients
 from diptych.losses import Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
 from diptych.risks import PairTable, RankingRisk, iteration_bound, minimise
 from diptych.risks import newton as newton_module
-from diptych.risks.newton import Model, newton
+from diptych.risks.newton import Model, Problem, newton
 from diptych.sets import Free, L2Ball
 from diptych.spec import TableSize
 
@@ -158,7 +159,7 @@ def test_the_guard_alone_reaches_the_tolerance_within_the_bound(rng, monkeypatch
     monkeypatch.setattr(newton_module, "_conjugate_gradients", lambda product, b, solve, relative: (-100.0 * b, 1))
     table = table_of(rng, n=50)
     risk = RankingRisk(Logistic(), 0.2, adjacency=Adjacency.REPLACE_WITHIN_CLASS)
-    w, steps = newton(risk, table, np.zeros(table.d), Model(), 1e-8)
+    w, steps = newton(Problem(risk, table, np.zeros(table.d)), np.zeros(table.d), Model(), 1e-8)
     assert np.linalg.norm(risk.gradient(w, table)) <= 1e-8
     assert 10 < steps <= iteration_bound(risk, table.size(risk.adjacency), 1e-8)
 
@@ -203,9 +204,76 @@ def test_minimisers_of_neighbours_stay_within_the_claim(loss, adjacency, regular
         assert found.ratio >= 0.99  # here the slope at the minimiser is the largest: the claim is tight
 
 
+@losses
+@adjacencies
+@pytest.mark.parametrize("size", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("radius", [None, 0.3])
+def test_a_tilted_minimiser_is_stationary(loss, adjacency, size, radius, rng) -> None:
+    """Gradient + b vanishes, or points out of the ball; checked on explicit pairs at the distance that is promised."""
+    table, b = table_of(rng, n=60), rng.normal(size=5)
+    b *= size / np.linalg.norm(b)
+    risk = RankingRisk(loss, 0.05, Free() if radius is None else L2Ball(radius), adjacency)
+    found = minimise(risk, table, 1e-9, b)
+    scale = risk.pair_scale(table)
+    gradient = (
+        explicit_gradients(loss, table.X[None], table.positive[None], found.w[None], scale)[0] + 0.05 * found.w + b
+    )
+    norm = np.linalg.norm(found.w)
+    if radius is not None and norm > radius * (1 - 1e-6):
+        push = -gradient @ found.w / norm
+        assert push >= -1e-8
+        gradient += push * found.w / norm
+    assert np.linalg.norm(gradient) <= 2e-9 + 1e-7 * size * (radius is not None)
+    assert norm <= risk.minimiser_radius(table.size(adjacency), tilt=size) * (1 + 1e-9)
+    assert found.residual <= 1e-9 * (1 + 1e-12)
+
+
+@losses
+def test_without_a_tilt_nothing_changes_and_one_class_follows_it(loss, rng) -> None:
+    table, b = table_of(rng), rng.normal(size=5)
+    risk = RankingRisk(loss, 0.05)
+    np.testing.assert_array_equal(minimise(risk, table, 1e-9).w, minimise(risk, table, 1e-9, np.zeros(5)).w)
+    lone = PairTable(table.X, np.ones(table.n, dtype=bool))
+    np.testing.assert_allclose(minimise(risk, lone, 1e-9, b).w, -b / 0.05, rtol=1e-15)
+    held = minimise(replace(risk, constraint=L2Ball(0.5)), lone, 1e-9, b).w
+    np.testing.assert_allclose(held, -0.5 * b / np.linalg.norm(b), rtol=1e-14)
+
+
+@losses
+@pytest.mark.parametrize("radius", [None, 1e-3, 0.3])
+def test_no_tilt_makes_a_table_fail(loss, radius) -> None:
+    """Whether a release succeeds must depend neither on the table nor on the noise: b up to far outliers."""
+    for seed in range(30):
+        table = hard_table(seed)
+        b = np.random.default_rng(seed).normal(size=table.d) * 10.0 ** ((seed % 7) - 4)
+        for regularization in (1e-3, 1.0):
+            risk = RankingRisk(loss, regularization, Free() if radius is None else L2Ball(radius))
+            far = risk.minimiser_radius(table.size(Adjacency.REPLACE), tilt=float(np.linalg.norm(b)))
+            tolerance = max(1e-6, 1e-13 * regularization * far)
+            found = minimise(risk, table, tolerance, b)
+            assert np.linalg.norm(found.w) <= far * (1 + 1e-9) + tolerance / regularization
+
+
 def test_the_iteration_bound_is_public() -> None:
     risk = RankingRisk(Logistic(), 1e-3)
     assert iteration_bound(replace(risk, regularization=1e-2), TableSize(100), 1e-9) < iteration_bound(
         risk, TableSize(100), 1e-9
     )
     assert math.isfinite(iteration_bound(risk, TableSize(10**9), 1e-12))
+    assert iteration_bound(risk, TableSize(100), 1e-9, tilt=10.0) > iteration_bound(risk, TableSize(100), 1e-9)
+
+
+@pytest.mark.parametrize("radius", [None, 3e-5])
+@pytest.mark.parametrize("positives", [0, 1, 2, 500, 999])
+def test_no_class_count_is_refused_however_strong_the_regulariser_or_the_tilt(positives, radius) -> None:
+    """With private labels the mean over pairs has a private weight, which must not show as an error."""
+    rng = np.random.default_rng(positives)
+    X = rng.normal(size=(1000, 3))
+    table = PairTable(X / np.linalg.norm(X, axis=1).max(), np.arange(1000) < positives)
+    for lam, push in ((2e6, 1.0), (0.1, 3e4), (1e9, 1e-3)):
+        risk = RankingRisk(Logistic(), lam, Free() if radius is None else L2Ball(radius))
+        b = push * rng.normal(size=3)
+        found = minimise(risk, table, 1e-6 * (lam + push), b)
+        whole = np.linalg.norm(risk.at(found.w, table, b).gradient()) if radius is None else 0.0
+        assert whole <= 1e-6 * (lam + push)
+        assert radius is None or np.linalg.norm(found.w) <= radius * (1 + 1e-12)

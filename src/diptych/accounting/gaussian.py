@@ -7,7 +7,7 @@ side: the answer is checked with an allowance for rounding, not assumed from a t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 ROUNDING = 2.0**-46  # relative error granted to either term of the profile
 SMALLEST_DELTA = 1e-200
@@ -43,6 +43,11 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
     The allowance for rounding makes it smaller, never larger, when delta is near the precision of doubles.
     """
+    return largest_mu(epsilon, delta, lambda mu: _surely_within(mu, epsilon, delta))
+
+
+def largest_mu(epsilon: float, delta: float, within: Callable[[float], bool]) -> float:
+    """Return the largest mu, to a part in 10^13, for which ``within`` holds as it does for every smaller one."""
     if 0 < delta < SMALLEST_DELTA:
         raise ValueError(f"delta must be 0 or at least {SMALLEST_DELTA:g}; got {delta!r}.")
     if not (0 < epsilon < math.inf and 0 < delta < 1):
@@ -50,15 +55,15 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
             f"epsilon must be positive and finite and delta in (0, 1) for Gaussian noise; got {epsilon!r}, {delta!r}."
         )
     low = high = 1.0
-    while _surely_within(high, epsilon, delta):
+    while within(high):
         low, high = high, 2.0 * high
-    while not _surely_within(low, epsilon, delta):
+    while not within(low):
         low, high = 0.5 * low, low
     while high - low > 1e-13 * low:
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break
-        low, high = (middle, high) if _surely_within(middle, epsilon, delta) else (low, middle)
+        low, high = (middle, high) if within(middle) else (low, middle)
     return low
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,12 @@ class NoisePlan:
         d = self.dimension
         return self.scale**2 * {"gaussian": d, "laplace": 2 * d, "norm-laplace": d * (d + 1)}[self.noise]
 
+    @property
+    def farthest(self) -> float:
+        """A norm that the noise exceeds with probability below 1e-300."""
+        d = self.dimension
+        return self.scale * (math.sqrt(d) + 40.0 if self.noise == "gaussian" else 4.0 * d + 800.0)
+
     def check_range(self, largest: float) -> None:
         """Refuse, before any table is seen, a lattice too fine for vectors of this norm."""
         if largest / self.lattice.step > LARGEST:
@@ -60,23 +67,33 @@ class NoisePlan:
         return self.lattice.points(self.lattice.round(value) + noise)
 
 
+Planner = Callable[[Budget, float, int], NoisePlan]
+
+
 def plan_noise(budget: Budget, sensitivity: float, dimension: int, noise: str = "auto") -> NoisePlan:
     """Plan noise for a vector whose Euclidean norm moves by at most ``sensitivity`` between neighbours.
 
     ``auto`` takes the quieter (in mean square) of the exact laws, Gaussian and Laplace; where delta is 0, which
     only Laplace laws can give, the quieter of Laplace and norm-Laplace.
     """
+    planners = {"gaussian": _gaussian, "laplace": _laplace, "norm-laplace": norm_laplace_plan}
+    return pick_noise(planners, budget, sensitivity, dimension, noise)
+
+
+def pick_noise(
+    planners: Mapping[str, Planner], budget: Budget, sensitivity: float, dimension: int, noise: str
+) -> NoisePlan:
+    """Return the plan of the law of that name; of the quietest law that the budget allows for ``auto``."""
     if not (math.isfinite(sensitivity) and sensitivity > 0):
         raise ValueError(f"sensitivity must be a finite number above 0; got {sensitivity!r}.")
-    plans = {"gaussian": _gaussian, "laplace": _laplace, "norm-laplace": _norm_laplace}
     if noise == "auto":
         names = ("laplace", "norm-laplace") if budget.pure else ("gaussian", "laplace")
-        return min((plans[name](budget, sensitivity, dimension) for name in names), key=_loudness)
-    if noise not in plans:
-        raise ValueError(f"noise must be 'auto' or one of {', '.join(map(repr, plans))}; got {noise!r}.")
+        return min((planners[name](budget, sensitivity, dimension) for name in names), key=_loudness)
+    if noise not in planners:
+        raise ValueError(f"noise must be 'auto' or one of {', '.join(map(repr, planners))}; got {noise!r}.")
     if budget.pure and noise == "gaussian":
         raise ValueError("noise='gaussian' cannot give delta = 0; use 'norm-laplace' or 'laplace', or a delta above 0.")
-    return plans[noise](budget, sensitivity, dimension)
+    return planners[noise](budget, sensitivity, dimension)
 
 
 def _loudness(plan: NoisePlan) -> float:
@@ -130,9 +147,13 @@ def _gaussian(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
 
 
 def _laplace(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
-    """B = (sqrt(d) s + d step)/epsilon: the L1 norm is at most sqrt(d) times the Euclidean one (Theorem 1)."""
-    wide = math.sqrt(dimension) * sensitivity
-    lattice, scale, rounded = _on_lattice(wide, budget.epsilon, float(dimension))
+    """The L1 norm is at most sqrt(d) times the Euclidean one."""
+    return plan_laplace(budget, math.sqrt(dimension) * sensitivity, dimension)
+
+
+def plan_laplace(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
+    """Plan noise for a vector whose L1 norm moves by at most ``sensitivity``: B = (s + d step)/epsilon (Theorem 1)."""
+    lattice, scale, rounded = _on_lattice(sensitivity, budget.epsilon, float(dimension))
     return NoisePlan(
         noise="laplace",
         norm="L1 norm",
@@ -146,7 +167,7 @@ def _laplace(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
     )
 
 
-def _norm_laplace(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
+def norm_laplace_plan(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
     """Gamma = s/epsilon (``docs/theory/norm-laplace.md``); the last digits are rounded away afterwards."""
     scale = sensitivity / budget.epsilon * (1.0 + 2.0**-50)
     return NoisePlan(

@@ -1,14 +1,22 @@
 """Private algorithms: each asks a certificate for sensitivity and the accountant for noise, runs, perturbs."""
 
-from diptych.algorithms.base import Release, UnsuitableError
-from diptych.algorithms.choose import ALGORITHMS, algorithm_named, choose_regularization
+from diptych.algorithms.base import Algorithm, Release, UnsuitableError
+from diptych.algorithms.choose import ALGORITHMS, algorithms_named, choose, choose_regularization, suitable
+from diptych.algorithms.objective_perturbation import ObjectivePerturbation
 from diptych.algorithms.output_perturbation import OutputPerturbation
+from diptych.algorithms.private_auc import PrivateScore, private_auc
 
 __all__ = [
     "ALGORITHMS",
+    "Algorithm",
+    "ObjectivePerturbation",
     "OutputPerturbation",
+    "PrivateScore",
     "Release",
     "UnsuitableError",
-    "algorithm_named",
+    "algorithms_named",
+    "choose",
     "choose_regularization",
+    "private_auc",
+    "suitable",
 ]

@@ -2,46 +2,84 @@
 
 from __future__ import annotations
 
-import math
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from diptych.algorithms.base import Algorithm, UnsuitableError
+from diptych.algorithms.objective_perturbation import ObjectivePerturbation
 from diptych.algorithms.output_perturbation import OutputPerturbation
 from diptych.risks import RankingRisk
 from diptych.spec import Budget, TableSize
 
-ALGORITHMS: dict[str, type[OutputPerturbation]] = {OutputPerturbation.name: OutputPerturbation}
+ALGORITHMS: dict[str, type[OutputPerturbation] | type[ObjectivePerturbation]] = {
+    algorithm.name: algorithm for algorithm in (OutputPerturbation, ObjectivePerturbation)
+}
 
 EXACT_REGULARIZATION = 1e-4
-ADDED_RISK = 6e-4  # that the noise may add: fitted to public data sets, docs/theory/regularization.md
+ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theory/regularization.md
+    OutputPerturbation.name: 6e-4,
+    ObjectivePerturbation.name: 2e-3,
+}
 GRID = np.geomspace(1e-5, 10.0, 61)
 
 
-def algorithm_named(algorithm: str | OutputPerturbation) -> OutputPerturbation:
-    """Return the algorithm itself, or the one of that name; ``auto`` is output perturbation."""
-    if isinstance(algorithm, OutputPerturbation):
-        return algorithm
+def algorithms_named(algorithm: str | Algorithm) -> tuple[Algorithm, ...]:
+    """Return the algorithm itself, the one of that name, or all that ``auto`` may choose from."""
+    if isinstance(algorithm, OutputPerturbation | ObjectivePerturbation):
+        return (algorithm,)
     if algorithm == "auto":
-        return OutputPerturbation()
-    if algorithm not in ALGORITHMS:
-        names = ", ".join(map(repr, ("auto", *ALGORITHMS)))
-        raise ValueError(f"algorithm must be one of {names}, or an algorithm object; got {algorithm!r}.")
-    return ALGORITHMS[algorithm]()
+        return tuple(kind() for kind in ALGORITHMS.values())
+    if isinstance(algorithm, str) and algorithm in ALGORITHMS:
+        return (ALGORITHMS[algorithm](),)
+    names = ", ".join(map(repr, ("auto", *ALGORITHMS)))
+    raise ValueError(f"algorithm must be one of {names}, or an algorithm object; got {algorithm!r}.")
+
+
+def suitable(
+    algorithms: Sequence[Algorithm], risk: RankingRisk, budget: Budget, constants: str
+) -> tuple[Algorithm, ...]:
+    """Return the algorithms that take these settings; if none does, refuse as the first one does."""
+    taken, refusals = [], []
+    for algorithm in algorithms:
+        try:
+            algorithm.check(risk, budget, constants)
+            taken.append(algorithm)
+        except UnsuitableError as refusal:
+            refusals.append(refusal)
+    if not taken:
+        raise refusals[0]
+    return tuple(taken)
 
 
 def choose_regularization(
-    risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, algorithm: OutputPerturbation
+    risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, algorithm: Algorithm
 ) -> float:
-    """Return the least lambda for which the noise is predicted to add little risk, from public facts alone.
-
-    Noise b adds (beta/2) mean_ij (b.(x_i - x_j))^2, about (beta/(2 d)) E||b||^2 for pairs a unit apart.
-    """
+    """Return the least lambda for which the noise is predicted to add little risk, from public facts alone."""
     if not budget.private:
         return EXACT_REGULARIZATION
-    curvature = risk.loss.curvature_bound(math.inf)
-    for lam in GRID:
-        noise = algorithm.plan(replace(risk, regularization=float(lam)), size, dimension, budget).mean_square
-        if 0.5 * curvature * noise / dimension <= ADDED_RISK:
-            return float(lam)
-    return float(GRID[-1])
+
+    def loud(lam: float) -> bool:
+        added = algorithm.added_risk(replace(risk, regularization=lam), size, dimension, budget)
+        return added > ADDED_RISK[algorithm.name]
+
+    return float(GRID[bisect_left(GRID[:-1], True, key=lambda lam: not loud(float(lam)))])
+
+
+def choose(
+    risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, algorithms: Sequence[Algorithm]
+) -> tuple[Algorithm, RankingRisk]:
+    """Return the algorithm to run and the risk with its lambda: the given one, or if that is 0 the rule's.
+
+    Each algorithm names a lambda, the least at which its noise adds little risk; the one that needs less is taken. At
+    a given lambda it is the one that adds less risk. Ties go to the first.
+    """
+    if risk.regularization > 0:
+        if len(algorithms) > 1 and budget.private:
+            algorithms = sorted(algorithms, key=lambda one: one.added_risk(risk, size, dimension, budget))
+        return algorithms[0], risk
+    strengths = [choose_regularization(risk, size, dimension, budget, one) for one in algorithms]
+    least = int(np.argmin(strengths))
+    return algorithms[least], replace(risk, regularization=strengths[least])

@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
-from diptych.accounting import NOISES, NoisePlan, plan_noise
-from diptych.algorithms.base import CONSTANTS, Release, UnsuitableError
+from diptych.accounting import NoisePlan, plan_noise
+from diptych.algorithms.base import (
+    ASSUMPTIONS,
+    EXACT,
+    NOISE_WORDS,
+    RELEASED,
+    Release,
+    UnsuitableError,
+    check_noise,
+    check_settings,
+    event,
+    exact_release,
+    paper_noise,
+)
 from diptych.noise import BitSource, Lattice
-from diptych.risks import Certificate, Minimum, PairTable, RankingRisk, minimise
-from diptych.sets import Free
-from diptych.spec import Adjacency, Budget, Event, Guarantee, TableSize
+from diptych.risks import Certificate, PairTable, RankingRisk, minimise
+from diptych.spec import Budget, Guarantee, TableSize
 
-EXACT = 1e-9  # tolerance of a fit without privacy
 SHARE = 1e-3  # of the gradient's sensitivity, granted to the solver's tolerance on either table
 QUANTITY = "the minimiser of the regularised risk"
 
@@ -48,40 +57,16 @@ class OutputPerturbation:
     name = "output-perturbation"
 
     def __post_init__(self) -> None:
-        if self.noise not in ("auto", *NOISES):
-            raise ValueError(f"noise must be 'auto' or one of {', '.join(map(repr, NOISES))}; got {self.noise!r}.")
+        check_noise(self.noise)
 
     def check(self, risk: RankingRisk, budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
-        if constants not in CONSTANTS:
-            raise ValueError(f"constants must be one of {', '.join(map(repr, CONSTANTS))}; got {constants!r}.")
         if not risk.loss.differentiable:
             raise UnsuitableError(
                 f"loss={risk.loss.name!r} does not suit {self.name}: its minimiser cannot be certified across "
                 "the kink; use loss='smoothed-hinge', whose slope and hence noise are the same."
             )
-        if risk.regularization <= 0:
-            raise UnsuitableError(
-                f"regularization must be above 0 for {self.name}: without strong convexity one record may move "
-                "the minimiser arbitrarily far."
-            )
-        if budget.private and budget.pure and self.noise == "gaussian":
-            raise UnsuitableError(
-                "noise='gaussian' cannot give delta = 0; use 'norm-laplace' or 'laplace', or a delta above 0."
-            )
-        if constants == "paper":
-            self._check_paper(risk, budget)
-
-    def _check_paper(self, risk: RankingRisk, budget: Budget) -> None:
-        if risk.adjacency is not Adjacency.REPLACE_WITHIN_CLASS or not isinstance(risk.constraint, Free):
-            raise UnsuitableError(
-                "constants='paper' needs the paper's own setting: adjacency='replace-within-class' and radius=None."
-            )
-        if self.noise not in ("auto", paper_noise(budget)):
-            raise UnsuitableError(
-                f"constants='paper' goes with the paper's own noise, {paper_noise(budget)!r} for this delta; "
-                f"got noise={self.noise!r}."
-            )
+        check_settings(self.name, self.noise, risk, budget, constants)
 
     def tolerance(self, certificate: Certificate, budget: Budget) -> float:
         """Return the gradient norm at which the solver stops, fixed by public facts."""
@@ -101,6 +86,22 @@ class OutputPerturbation:
         plan.check_range(certificate.radius + sensitivity)
         return plan
 
+    def noise_for(
+        self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, constants: str = "defended"
+    ) -> tuple[NoisePlan, bool]:
+        """Return the noise of these constants, and whether the library defends it."""
+        if constants == "defended":
+            return self.plan(risk, size, dimension, budget), True
+        self.check(risk, budget, constants)
+        certificate = risk.certificate(size, dimension)
+        euclidean = self.sensitivity(certificate, self.tolerance(certificate, budget))
+        return paper_plan(risk, size, dimension, budget, euclidean)
+
+    def added_risk(self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget) -> float:
+        """Predict the risk that the noise adds: (beta/(2 d)) E||b||^2, for pairs a unit apart."""
+        noise = self.plan(risk, size, dimension, budget).mean_square
+        return 0.5 * risk.loss.curvature_bound(math.inf) * noise / dimension
+
     def run(
         self,
         risk: RankingRisk,
@@ -114,20 +115,12 @@ class OutputPerturbation:
         size = table.size(risk.adjacency)
         tolerance = self.tolerance(risk.certificate(size, table.d), budget)
         if not budget.private:
-            found = minimise(risk, table, tolerance)
-            return Release(found.w, _unprotected(risk), _trace(risk, tolerance, found))
-        plan, defended = self.plan(risk, size, table.d, budget), True
-        if constants == "paper":
-            euclidean = self.sensitivity(risk.certificate(size, table.d), tolerance)
-            plan, defended = paper_plan(risk, size, table.d, budget, euclidean)
+            return exact_release(risk, table, tolerance)
+        plan, defended = self.noise_for(risk, size, table.d, budget, constants)
         found = minimise(risk, table, tolerance)
         guarantee = _promise(risk, budget, plan, constants, defended=defended, seeded=source.seeded)
-        return Release(plan.add(found.w, source), guarantee, _trace(risk, tolerance))
-
-
-def paper_noise(budget: Budget) -> str:
-    """Return the noise that Algorithm 1 draws."""
-    return "norm-laplace" if budget.pure else "gaussian"
+        trace = {"regularization": risk.regularization, "tolerance": tolerance}
+        return Release(plan.add(found.w, source), guarantee, trace)
 
 
 def paper_sensitivity(risk: RankingRisk, size: TableSize) -> float:
@@ -163,50 +156,21 @@ def paper_plan(
     return plan, enough
 
 
-def _trace(risk: RankingRisk, tolerance: float, found: Minimum | None = None) -> dict[str, Any]:
-    """Return public settings; what the solver did only where nothing is promised."""
-    trace: dict[str, Any] = {"regularization": risk.regularization, "tolerance": tolerance}
-    if found is not None:
-        trace |= {"residual": found.residual, "iterations": found.steps}
-    return trace
-
-
-def _unprotected(risk: RankingRisk) -> Guarantee:
-    return Guarantee(
-        epsilon=math.inf,
-        delta=0.0,
-        adjacency=risk.adjacency,
-        mechanism="none: the exact minimiser of the regularised risk",
-        sensitivity=math.inf,
-        noise_scale=0.0,
-        events=(),
-        accountant="none",
-        sampler="none",
-        released="the parameters of a linear ranking model",
-        assumptions=(),
-    )
-
-
 def _promise(
     risk: RankingRisk, budget: Budget, plan: NoisePlan, constants: str, *, defended: bool, seeded: bool
 ) -> Guarantee:
-    noise = {"gaussian": "Gaussian noise", "laplace": "Laplace noise", "norm-laplace": "norm-Laplace noise"}
     return Guarantee(
         epsilon=budget.epsilon,
         delta=budget.delta if plan.noise == "gaussian" else 0.0,
         adjacency=risk.adjacency,
-        mechanism=f"output perturbation with {noise[plan.noise]}",
+        mechanism=f"output perturbation with {NOISE_WORDS[plan.noise]}",
         sensitivity=plan.sensitivity,
         noise_scale=plan.scale,
-        events=(Event(QUANTITY, noise[plan.noise], plan.norm, plan.sensitivity, plan.scale),),
+        events=(event(QUANTITY, plan),),
         accountant=plan.accountant,
         sampler=plan.sampler,
-        released="the parameters of a linear ranking model",
-        assumptions=(
-            "every value in the table is finite (a table that is not is refused)",
-            "the bounds of the features were fixed without looking at the table",
-            *plan.assumptions,
-        ),
+        released=RELEASED,
+        assumptions=(*ASSUMPTIONS, *plan.assumptions),
         constants=constants,
         defended=defended,
         seeded=seeded,

@@ -48,16 +48,31 @@ def explicit_gradients(loss: Loss, X: Array, positive: Mask, w: Array, scale: fl
     return np.asarray(scale * np.einsum("bij,bijd->bd", slopes, X[:, :, None, :] - X[:, None, :, :]))
 
 
-def _scale(size: TableSize) -> float:
+def explicit_hessians(loss: Loss, X: Array, positive: Mask, w: Array, scale: float) -> Array:
+    """Unregularised Hessians of a batch of small tables, pair by pair."""
+    scores = np.einsum("bnd,bd->bn", X, w)
+    bends = loss.curvature(scores[:, :, None] - scores[:, None, :])
+    bends *= positive[:, :, None] & ~positive[:, None, :]
+    apart = X[:, :, None, :] - X[:, None, :, :]
+    return np.asarray(scale * np.einsum("bij,bijk,bijl->bkl", bends, apart, apart))
+
+
+def pair_weight(size: TableSize) -> float:
+    """1/N: the weight of a pair."""
     if size.positives is None:
         return 1.0 / size.n**2
     return 1.0 / (size.positives * (size.n - size.positives))
 
 
-def search_gradient(risk: RankingRisk, size: TableSize, d: int, seed: int, batch: int = 64, rounds: int = 400) -> Found:
-    """Search neighbouring tables and w, ||w|| <= radius, for the largest change of the gradient."""
-    certificate = risk.certificate(size)
-    scale = _scale(size)
+def search_gradient(
+    risk: RankingRisk, size: TableSize, d: int, seed: int, batch: int = 64, rounds: int = 400, tilt: float = 0.0
+) -> Found:
+    """Search neighbouring tables and w, ||w|| <= radius, for the largest change of the gradient.
+
+    ``tilt`` bounds a linear term; infinity searches all of the set.
+    """
+    certificate = risk.certificate(size, tilt=tilt)
+    scale = pair_weight(size)
 
     def change(pairs: Neighbours) -> Array:
         (X, positive), (other, labels) = pairs.sides()
@@ -66,7 +81,31 @@ def search_gradient(risk: RankingRisk, size: TableSize, d: int, seed: int, batch
         return np.asarray(np.linalg.norm(here - there, axis=1))
 
     rng = np.random.default_rng(seed)
-    return _climb(change, risk, size, d, certificate.gradient_sensitivity, rng, batch, rounds)
+    return _climb(
+        change, risk, size, d, _far(risk, certificate.radius), certificate.gradient_sensitivity, rng, batch, rounds
+    )
+
+
+def search_determinant(
+    risk: RankingRisk, size: TableSize, d: int, ridge: float, seed: int, batch: int = 64, rounds: int = 400
+) -> Found:
+    """Search neighbouring tables and w in the set for the largest change of log det(Hessian + ridge I)."""
+    claimed = risk.certificate(size, d, tilt=np.inf).determinant_shift(ridge, d)
+    scale = pair_weight(size)
+
+    def change(pairs: Neighbours) -> Array:
+        here, there = (
+            np.linalg.slogdet(explicit_hessians(risk.loss, X, positive, pairs.w, scale) + ridge * np.eye(d))[1]
+            for X, positive in pairs.sides()
+        )
+        return np.asarray(np.abs(here - there))
+
+    rng = np.random.default_rng(seed)
+    ends = [  # curvature is largest near 0 for some losses, and vanishes far away
+        _climb(change, risk, size, d, radius, claimed, rng, batch // 2, rounds)
+        for radius in (risk.certificate(size).radius, _far(risk, risk.constraint.radius))
+    ]
+    return max(ends, key=lambda end: end.ratio)
 
 
 def search_minimiser(risk: RankingRisk, size: TableSize, d: int, seed: int, batch: int = 8, rounds: int = 40) -> Found:
@@ -82,7 +121,13 @@ def search_minimiser(risk: RankingRisk, size: TableSize, d: int, seed: int, batc
         return np.array(moves)
 
     rng = np.random.default_rng(seed)
-    return _climb(change, risk, size, d, certificate.minimiser_sensitivity(tolerance), rng, batch, rounds)
+    claimed = certificate.minimiser_sensitivity(tolerance)
+    return _climb(change, risk, size, d, certificate.radius, claimed, rng, batch, rounds)
+
+
+def _far(risk: RankingRisk, radius: float) -> float:
+    """Return the radius, or one from which on the slopes of a pair of opposite rows hardly change."""
+    return min(radius, 5.0 * (risk.loss.margin + risk.loss.temperature))
 
 
 def _climb(
@@ -90,14 +135,13 @@ def _climb(
     risk: RankingRisk,
     size: TableSize,
     d: int,
+    radius: float,
     claimed: float,
     rng: np.random.Generator,
     batch: int,
     rounds: int,
 ) -> Found:
     """Climb from many random starts by random moves whose size shrinks; keep what gets worse for the claim."""
-    certificate = risk.certificate(size)
-    radius = certificate.radius
     adjacency, positives = Adjacency(risk.adjacency), size.positives or 0
     pairs = Neighbours.random(rng, batch, size.n, d, radius, adjacency, positives)
     best = change(pairs)

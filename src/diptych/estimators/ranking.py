@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -13,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from diptych.algorithms import OutputPerturbation, algorithm_named, choose_regularization
+from diptych.algorithms import Algorithm, PrivateScore, algorithms_named, choose, private_auc, suitable
 from diptych.estimators.validation import check_features, read_classes, read_labels, read_rows, remember_features
 from diptych.losses import Loss, loss_named
 from diptych.noise import bit_source
@@ -36,8 +37,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Privacy budget, above 0; infinity gives the exact optimum without privacy.
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
-    algorithm : {"auto", "output-perturbation"} or algorithm object, default="auto"
-        How to release.
+    algorithm : {"auto", "output-perturbation", "objective-perturbation"} or algorithm object, default="auto"
+        How to release. "auto" takes the one that needs less regularisation, from public facts.
     loss : {"logistic", "squared", "squared-hinge", "smoothed-hinge"} or loss object, default="logistic"
         The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
     regularization : float or "auto", default="auto"
@@ -85,7 +86,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         epsilon: float = 1.0,
         delta: float | str = "auto",
         *,
-        algorithm: str | OutputPerturbation = "auto",
+        algorithm: str | Algorithm = "auto",
         loss: str | Loss = "logistic",
         regularization: float | str = "auto",
         radius: float | None = None,
@@ -111,9 +112,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on a private table; everything about the settings is checked before the table is read."""
-        algorithm, risk, source = algorithm_named(self.algorithm), self._risk(), bit_source(self.random_state)
+        risk, source = self._risk(), bit_source(self.random_state)
         draft = risk if self.regularization != "auto" else replace(risk, regularization=1.0)
-        algorithm.check(draft, self._budget(2), self.constants)
+        candidates = suitable(algorithms_named(self.algorithm), draft, self._budget(2), self.constants)
         bounds, known = self._bounds(), read_classes(self.classes)
         rows = read_rows(X)
         classes, positive = read_labels(y, known, len(rows))
@@ -122,10 +123,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scaler = BallScaler(bounds, rows.shape[1])
         table = PairTable(scaler.transform(rows), positive)
         budget, size = self._budget(table.n), table.size(risk.adjacency)
-        risk = replace(risk, diameter=scaler.diameter)
-        if self.regularization == "auto":
-            lam = choose_regularization(risk, size, table.d, budget, algorithm)
-            risk = replace(risk, regularization=lam)
+        algorithm, risk = choose(replace(risk, diameter=scaler.diameter), size, table.d, budget, candidates)
         release = algorithm.run(risk, table, budget, source, self.constants)
         if budget.private and self.classes is None:
             note = "the set of classes, read off the labels, is public (pass classes= to state it)"
@@ -151,11 +149,44 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Area under the ROC curve on a test table, which this does NOT keep private."""
-        scores = self.decision_function(X)
-        _, positive = read_labels(y, self.classes_, len(scores))
-        if positive.all() or not positive.any():
-            raise ValueError("y must hold both classes for an AUC; add records of the missing one.")
+        scores, positive = self._scored(X, y)
+        _need_both(positive)
         return float(roc_auc_score(positive, scores, sample_weight=sample_weight))
+
+    def private_score(self, X: Any, y: Any, epsilon: float = 1.0, *, random_state: Any = None) -> PrivateScore:
+        """Area under the ROC curve on a private test table, with pure differential privacy for its records.
+
+        Neighbouring tables are those of ``adjacency``. The test table must not be the one that was fitted, or the
+        two budgets add up; so do those of repeated calls.
+
+        Parameters
+        ----------
+        X, y
+            The test table.
+        epsilon
+            What this one answer may spend.
+        random_state
+            As in the constructor.
+
+        Returns
+        -------
+        PrivateScore
+            With ``value`` and ``guarantee``.
+        """
+        budget, source = Budget(epsilon), bit_source(random_state)
+        if not budget.private:
+            raise ValueError("epsilon must be finite for a private score; score() is the one without privacy.")
+        adjacency = Adjacency.parse(self.adjacency)
+        scores, positive = self._scored(X, y)
+        if len(scores) < 2:
+            raise ValueError(f"n_samples={len(scores)} is too few: X needs at least 2 records to form a pair.")
+        if adjacency is Adjacency.REPLACE_WITHIN_CLASS:
+            _need_both(positive)
+        return private_auc(scores, positive, adjacency, budget, source)
+
+    def _scored(self, X: Any, y: Any) -> tuple[Array, NDArray[np.bool_]]:
+        scores = self.decision_function(X)
+        return scores, read_labels(y, self.classes_, len(scores))[1]
 
     def __sklearn_tags__(self) -> Tags:
         """Binary classifier; privacy makes scores on tiny tables poor."""
@@ -184,9 +215,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if lam != "auto":
                 raise ValueError(f"regularization must be a number above 0 or 'auto'; got {lam!r}.")
             lam = 0.0
-        elif isinstance(lam, bool) or not isinstance(lam, (int, float, np.number)) or not lam > 0:
+        elif isinstance(lam, bool) or not isinstance(lam, (int, float, np.number)) or not 0 < lam < math.inf:
             raise ValueError(f"regularization must be a number above 0 or 'auto'; got {lam!r}.")
         if self.threshold != "centre":
             raise ValueError(f"threshold must be 'centre'; got {self.threshold!r}.")
         constraint: ConvexSet = Free() if self.radius is None else L2Ball(self.radius)
         return RankingRisk(loss_named(self.loss), float(lam), constraint, Adjacency.parse(self.adjacency))
+
+
+def _need_both(positive: NDArray[np.bool_]) -> None:
+    if positive.all() or not positive.any():
+        raise ValueError("y must hold both classes for an AUC; add records of the missing one.")

@@ -92,7 +92,14 @@ class Loss(ABC):
         |w.u|, |w.v| <= reach. Where l' keeps one sign it is L (``docs/theory/pair-sensitivity.md``,
         Lemma 1); a loss whose slope changes sign overrides this with its own lemma.
         """
+        if not self.one_signed(reach):
+            raise NotImplementedError(f"the slope of the {self.name} loss changes its sign: it needs its own lemma.")
         return self.slope_bound(reach)
+
+    def one_signed(self, reach: float) -> bool:
+        """Whether l'(t) <= 0 for all |t| <= reach. By convexity the upper end of the range tells."""
+        with np.errstate(over="ignore"):
+            return bool(self.slope(np.array([reach]))[0] <= 0.0)
 
     @abstractmethod
     def curvature_bound(self, reach: float) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diptych.losses import Squared
-from diptych.risks.newton import DEFECT, Model, newton, step_bound
+from diptych.risks.newton import DEFECT, Model, Problem, newton, step_bound
 from diptych.risks.ranking import RankingRisk
 from diptych.risks.table import PairTable
 from diptych.sets import Free
@@ -40,9 +40,12 @@ class Minimum:
     steps: int
 
 
-def iteration_bound(risk: RankingRisk, size: TableSize, tolerance: float) -> int:
-    """Return how many steps a free minimisation takes at most, on every table of this public size."""
-    certificate = risk.certificate(size)
+def iteration_bound(risk: RankingRisk, size: TableSize, tolerance: float, tilt: float = 0.0) -> int:
+    """Return how many steps a free minimisation takes at most, on every table of this public size.
+
+    ``tilt`` bounds the norm of the linear term.
+    """
+    certificate = risk.certificate(size, tilt=tilt)
     return step_bound(
         start=certificate.smoothness * 2.0 * certificate.radius,
         tolerance=tolerance,
@@ -50,16 +53,17 @@ def iteration_bound(risk: RankingRisk, size: TableSize, tolerance: float) -> int
     )
 
 
-def minimise(risk: RankingRisk, table: PairTable, tolerance: float) -> Minimum:
-    """Return the minimiser of ``risk`` over its set, to a residual of at most ``tolerance``."""
+def minimise(risk: RankingRisk, table: PairTable, tolerance: float, tilt: Array | None = None) -> Minimum:
+    """Return the minimiser of ``risk``, plus ``tilt``.w, over its set, to a residual of at most ``tolerance``."""
     if risk.regularization <= 0:
         raise ValueError("regularization must be above 0: without it the minimiser may not exist.")
     if not risk.loss.differentiable:
         raise ValueError(f"the {risk.loss.name} loss has a kink; minimise a smoothed-hinge instead.")
     if not tolerance > 0:
         raise ValueError(f"tolerance must be above 0; got {tolerance!r}.")
+    b = np.zeros(table.d) if tilt is None else tilt
     if table.one_class:
-        return Minimum(np.zeros(table.d), 0.0, tolerance, 0)
+        return Minimum(risk.constraint.project(-b / risk.regularization), 0.0, tolerance, 0)
     # The mean over pairs has the same minimiser when lambda is rescaled, and one scale on every table.
     share = risk.pair_scale(table) * table.positives * table.negatives
     mean = replace(
@@ -68,41 +72,44 @@ def minimise(risk: RankingRisk, table: PairTable, tolerance: float) -> Minimum:
         adjacency=Adjacency.REPLACE_WITHIN_CLASS,
         constraint=Free(),
     )
-    found = _Solver(mean, table, tolerance / share).inside(risk.constraint.radius)
+    found = _Solver(Problem(mean, table, b / share), tolerance / share).inside(risk.constraint.radius)
     return replace(found, residual=found.residual * share, tolerance=tolerance)
 
 
 class _Solver:
     """Solves one table for one regulariser after another, each time from the last solution."""
 
-    def __init__(self, risk: RankingRisk, table: PairTable, tolerance: float) -> None:
-        self.risk, self.table, self.tolerance = risk, table, tolerance
+    def __init__(self, problem: Problem, tolerance: float) -> None:
+        self.problem, self.risk, self.tolerance = problem, problem.risk, tolerance
+        risk, table = problem.risk, problem.table
         self.w = np.zeros(table.d)
         self.steps = 0
         self.model = Model()
         if isinstance(risk.loss, Squared):
-            self.model = Model(risk.at(self.w, table).curvature_model(), exact=True)
+            self.model = Model(problem.at(self.w).curvature_model(), exact=True)
         elif table.n > 8 * COARSE_CLASS:
-            coarse = _Solver(risk, table.thin(COARSE_CLASS), max(tolerance, 1e-4))
+            thinned = replace(problem, table=table.thin(COARSE_CLASS))
+            coarse = _Solver(thinned, max(tolerance, 1e-4))
             self.w = coarse.free(risk.regularization, coarse.tolerance)
-            self.model = Model(risk.at(self.w, coarse.table).curvature_model(), settled=True)
+            self.model = Model(thinned.at(self.w).curvature_model(), settled=True)
         else:
             for stronger in _descending(risk.regularization):
                 self.free(stronger, max(tolerance, 0.1 * stronger))
 
     def free(self, regularization: float, tolerance: float) -> Array:
         """Return the minimiser over all of space."""
-        risk = replace(self.risk, regularization=regularization)
-        self.w, steps = newton(risk, self.table, self.w, self.model, tolerance)
+        problem = replace(self.problem, risk=replace(self.risk, regularization=regularization))
+        self.w, steps = newton(problem, self.w, self.model, tolerance)
         self.steps += steps
         return self.w
 
     def inside(self, radius: float) -> Minimum:
         """Return the minimiser in the ball: free, or projected from near the sphere (minimiser.md, Lemma 6)."""
         lam = self.risk.regularization
-        if math.isinf(radius):
-            return self._minimum(self.free(lam, self.tolerance), self.tolerance)
-        certificate = self.risk.certificate(self.table.size(Adjacency.REPLACE_WITHIN_CLASS))
+        w = self.free(lam, self.tolerance)
+        if float(np.linalg.norm(w)) + self.tolerance / lam <= radius:
+            return self._minimum(w, self.tolerance)
+        certificate = self.risk.certificate(self.problem.table.size(Adjacency.REPLACE_WITHIN_CLASS))
         share = self.tolerance / (4.0 * (1.0 + certificate.bending))
         near = 2.0 * share / lam
         w = self.free(lam, share)
@@ -116,7 +123,8 @@ class _Solver:
         1/norm is nearly linear in the regulariser: secants, and bisections in between that bound their number.
         """
         low = self.risk.regularization
-        high = max(1.01 * self.risk.loss.slope_at_zero() * self.risk.diameter / radius, 1.01 * low)
+        push = self.risk.loss.slope_at_zero() * self.risk.diameter + float(np.linalg.norm(self.problem.tilt))
+        high = max(1.01 * push / radius, 1.01 * low)
         below: float | None = 1.0 / float(np.linalg.norm(self.w)) - 1.0 / radius
         above: float | None = None  # of 1/norm - 1/radius, not yet known at the upper end
         for trial in range(2 * math.ceil(math.log2(2.0 + math.log(high / low) * 4.0 * radius / near))):

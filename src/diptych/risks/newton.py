@@ -55,6 +55,23 @@ class Model:
         return lambda r: np.asarray(cho_solve(factor, r))
 
 
+@dataclass(frozen=True)
+class Problem:
+    """A risk on one table plus a linear term b.w, b the ``tilt``."""
+
+    risk: RankingRisk
+    table: PairTable
+    tilt: Array
+
+    def at(self, w: Array) -> LocalRisk:
+        """Return the tilted risk at w."""
+        return self.risk.at(w, self.table, self.tilt)
+
+    def smoothness(self) -> float:
+        """Return the Lipschitz constant of its gradient."""
+        return self.risk.certificate(self.table.size(Adjacency.REPLACE_WITHIN_CLASS)).smoothness
+
+
 def step_bound(start: float, tolerance: float, rate: float) -> int:
     """Steps that bring the norm of the gradient from ``start`` to ``tolerance``; ``rate`` is lambda/M."""
     if start <= tolerance:
@@ -63,11 +80,10 @@ def step_bound(start: float, tolerance: float, rate: float) -> int:
     return 2 + math.ceil(spread / (GUARD * rate)) + math.ceil(0.5 * spread / min(1.0 / 64.0, rate))
 
 
-def newton(risk: RankingRisk, table: PairTable, w: Array, model: Model, tolerance: float) -> tuple[Array, int]:
+def newton(problem: Problem, w: Array, model: Model, tolerance: float) -> tuple[Array, int]:
     """Return a point where the gradient's norm is at most ``tolerance``, and the number of steps to it."""
-    lam = risk.regularization
-    smoothness = risk.certificate(table.size(Adjacency.REPLACE_WITHIN_CLASS)).smoothness
-    here = risk.at(w, table)
+    lam, smoothness = problem.risk.regularization, problem.smoothness()
+    here = problem.at(w)
     g = here.gradient()
     limit = step_bound(float(np.linalg.norm(g)), tolerance, lam / smoothness)
     solve, flat = None, False
@@ -76,7 +92,7 @@ def newton(risk: RankingRisk, table: PairTable, w: Array, model: Model, toleranc
         if norm <= tolerance:
             return here.w, step
         if solve is None:
-            if model.matrix is None and table.d <= MODEL_FEATURES:
+            if model.matrix is None and problem.table.d <= MODEL_FEATURES:
                 model.matrix = here.curvature_model()
             solve = model.solver(lam)
         if model.exact:
@@ -85,12 +101,12 @@ def newton(risk: RankingRisk, table: PairTable, w: Array, model: Model, toleranc
             p, products = _conjugate_gradients(here.hessian_product, -g, solve, _forcing(norm, tolerance))
         if products > STALE and not model.settled:
             model.matrix, solve = None, None
-        flat = flat or -float(g @ p) <= FLAT * abs(here.value())
+        flat = flat or -float(g @ p) <= FLAT * here.magnitude()
         if model.exact:
-            there: LocalRisk | None = risk.at(here.w + p, table)
+            there: LocalRisk | None = problem.at(here.w + p)
         else:
-            there = _settle(risk, table, here, g, p) if flat else _descend(risk, table, here, g, p, smoothness)
-        here = there or risk.at(here.w - g / smoothness, table)
+            there = _settle(problem, here, g, p) if flat else _descend(problem, here, g, p, smoothness)
+        here = there or problem.at(here.w - g / smoothness)
         g = here.gradient()
     raise RuntimeError(DEFECT)
 
@@ -100,26 +116,24 @@ def _forcing(norm: float, tolerance: float) -> float:
     return max(min(0.1, norm), 0.3 * tolerance / norm)
 
 
-def _descend(
-    risk: RankingRisk, table: PairTable, here: LocalRisk, g: Array, p: Array, smoothness: float
-) -> LocalRisk | None:
+def _descend(problem: Problem, here: LocalRisk, g: Array, p: Array, smoothness: float) -> LocalRisk | None:
     """Return the point of the longest step that lowers the risk enough, if any does."""
     value, promised = here.value(), -float(g @ p)
     guard = GUARD * float(g @ g) / (2.0 * smoothness)
     for halving in range(HALVINGS + 1):
         length = 0.5**halving
-        there = risk.at(here.w + length * p, table)
+        there = problem.at(here.w + length * p)
         if there.value() <= value - max(ARMIJO * length * promised, guard):
             return there
     return None
 
 
-def _settle(risk: RankingRisk, table: PairTable, here: LocalRisk, g: Array, p: Array) -> LocalRisk | None:
+def _settle(problem: Problem, here: LocalRisk, g: Array, p: Array) -> LocalRisk | None:
     """Return the point of the longest step that contracts the gradient, if any does: for the last digits."""
     norm = float(np.linalg.norm(g))
     for halving in range(5):
         length = 0.5**halving
-        there = risk.at(here.w + length * p, table)
+        there = problem.at(here.w + length * p)
         if float(np.linalg.norm(there.gradient())) <= (1.0 - 0.25 * length) * norm:
             return there
     return None

@@ -40,7 +40,7 @@ class RankingRisk:
     adjacency
         Which tables are neighbours.
     diameter
-        Of the set that holds the rows; 2 for the unit ball.
+        Of the ball that holds the rows; 2 for the unit ball.
     """
 
     loss: Loss
@@ -50,8 +50,8 @@ class RankingRisk:
     diameter: float = 2.0
 
     def __post_init__(self) -> None:
-        if self.regularization != 0 and not 1e-9 <= self.regularization <= 1e9:
-            raise ValueError(f"regularization must be between 1e-9 and 1e9, or 0; got {self.regularization!r}.")
+        if not 0 <= self.regularization < math.inf:
+            raise ValueError(f"regularization must be a finite number, 0 or above; got {self.regularization!r}.")
 
     def pair_scale(self, table: PairTable) -> float:
         """1/N."""
@@ -59,9 +59,12 @@ class RankingRisk:
             return 1.0 / (float(table.positives) * float(table.negatives))
         return 1.0 / (float(table.n) * table.n)
 
-    def at(self, w: Array, table: PairTable) -> LocalRisk:
-        """Return the risk at w: value, gradient and Hessian products that share one set of scores."""
-        return LocalRisk(self, w, table)
+    def at(self, w: Array, table: PairTable, tilt: Array | None = None) -> LocalRisk:
+        """Return the risk at w: value, gradient and Hessian products that share one set of scores.
+
+        With a ``tilt`` b, of the risk plus b.w.
+        """
+        return LocalRisk(self, w, table, tilt)
 
     def value(self, w: Array, table: PairTable) -> float:
         """R(w)."""
@@ -77,17 +80,22 @@ class RankingRisk:
             return 1.0
         return (size.n // 2) * (size.n - size.n // 2) / size.n**2
 
-    def minimiser_radius(self, size: TableSize) -> float:
-        """Return a bound on the norm of every minimiser (Lemma 4)."""
-        if self.regularization == 0:
+    def minimiser_radius(self, size: TableSize, tilt: float = 0.0) -> float:
+        """Return a bound on the norm of every minimiser, of the risk plus b.w with ||b|| <= ``tilt`` (Lemma 4)."""
+        if self.regularization == 0 or math.isinf(tilt):
             return self.constraint.radius
-        pull = math.sqrt(self.mass(size) * self.loss.pull() / self.regularization)
-        push = self.mass(size) * self.loss.slope_at_zero() * self.diameter / self.regularization
+        half = 0.5 * tilt / self.regularization
+        pull = half + math.sqrt(half * half + self.mass(size) * self.loss.pull() / self.regularization)
+        push = (self.mass(size) * self.loss.slope_at_zero() * self.diameter + tilt) / self.regularization
         return min(self.constraint.radius, pull, push)
 
-    def certificate(self, size: TableSize, dimension: int = 1) -> Certificate:
-        """Derive the constants for every table of this public size and number of features (Lemmas 1 to 4)."""
-        radius = self.minimiser_radius(size)
+    def certificate(self, size: TableSize, dimension: int = 1, tilt: float = 0.0) -> Certificate:
+        """Derive the constants for every table of this public size and number of features (Lemmas 1 to 4).
+
+        ``tilt`` bounds the norm of a linear term that is added to the risk; infinity makes the constants hold on all
+        of the set.
+        """
+        radius = self.minimiser_radius(size, tilt)
         reach = radius * self.diameter
         slope = self.loss.slope_bound(reach) * self.diameter * self.mass(size)
         curvature = self.loss.curvature_bound(math.inf) * self.diameter**2 * self.mass(size)
@@ -101,12 +109,16 @@ class RankingRisk:
             strong_convexity=self.regularization,
             gradient_sensitivity=pair * self.pair_share(size),
             gradient_error=(KERNEL_ERROR + UNIT * size.n) * slope,
+            curvature_share=self.loss.curvature_bound(reach) * self.diameter**2 * self.pair_share(size),
+            partners=size.n - 1 if size.positives is None else max(size.positives, size.n - size.positives),
+            one_signed=self.loss.one_signed(reach),
             differentiable=self.loss.differentiable,
             twice_differentiable=self.loss.twice_differentiable,
         )
         if not math.isfinite(reach * curvature) or self.regularization == 0:
             return certificate
         error = certificate.gradient_error + 4.0 * UNIT * dimension * curvature * reach
+        error += 4.0 * UNIT * self.regularization * radius
         if math.isfinite(self.constraint.radius):
             error *= 1.0 + certificate.bending
         return replace(certificate, gradient_error=error)
@@ -123,8 +135,9 @@ class RankingRisk:
 class LocalRisk:
     """A ranking risk near one w: its scores are computed once, and all derivatives share them."""
 
-    def __init__(self, risk: RankingRisk, w: Array, table: PairTable) -> None:
+    def __init__(self, risk: RankingRisk, w: Array, table: PairTable, tilt: Array | None = None) -> None:
         self.risk, self.w, self.table = risk, np.asarray(w, dtype=np.float64), table
+        self.tilt = np.zeros_like(self.w) if tilt is None else tilt
         self._scale = 0.0 if table.one_class else risk.pair_scale(table)
 
     @cached_property
@@ -136,13 +149,17 @@ class LocalRisk:
         return self._scale * self._pairs.sums(2)
 
     @cached_property
-    def _value(self) -> float:
-        ridge = 0.5 * self.risk.regularization * float(self.w @ self.w)
-        return ridge if self.table.one_class else self._scale * self._pairs.total() + ridge
+    def _terms(self) -> tuple[float, float, float]:
+        loss = 0.0 if self.table.one_class else self._scale * self._pairs.total()
+        return loss, 0.5 * self.risk.regularization * float(self.w @ self.w), float(self.tilt @ self.w)
 
     def value(self) -> float:
         """R(w)."""
-        return self._value
+        return sum(self._terms)
+
+    def magnitude(self) -> float:
+        """Return the size of the terms of R(w), which its rounding is relative to."""
+        return sum(map(abs, self._terms))
 
     def gradient(self) -> Array:
         """The gradient of R at w."""
@@ -150,7 +167,7 @@ class LocalRisk:
 
     @cached_property
     def _gradient(self) -> Array:
-        ridge = self.risk.regularization * self.w
+        ridge = self.risk.regularization * self.w + self.tilt
         if self.table.one_class:
             return ridge
         slopes, scale = self._pairs.sums(1), self._scale

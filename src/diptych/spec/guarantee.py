@@ -9,11 +9,15 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from dataclasses import fields as fields_of
 from typing import Any
 
 from diptych.spec.adjacency import Adjacency
+from diptych.spec.budget import Budget
 
 FORMAT_VERSION = 1
+# What JSON holds for a field of that type; the others are lists.
+PLAIN: dict[str, tuple[type, ...]] = {"float": (int, float), "str": (str,), "bool": (bool,), "Adjacency": (str,)}
 
 
 @dataclass(frozen=True)
@@ -98,14 +102,16 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Guarantee:
-        """Rebuild a guarantee from ``to_dict``."""
-        rest = dict(fields)
-        version = rest.pop("format", None)
+        """Rebuild a guarantee from ``to_dict``, or say which field is missing or wrong."""
+        version = fields.get("format")
         if version != FORMAT_VERSION:
             raise ValueError(f"format must be {FORMAT_VERSION} for this version of diptych; got {version!r}.")
-        rest |= {name: float(rest[name]) for name in ("epsilon", "sensitivity")}
+        rest = _typed(cls, {name: value for name, value in fields.items() if name != "format"})
+        Budget(rest["epsilon"], rest["delta"])  # refuses what is no promise
         rest["adjacency"] = Adjacency.parse(rest["adjacency"])
-        rest["events"] = tuple(Event(**event) for event in rest["events"])
+        rest["events"] = tuple(Event(**_typed(Event, event)) for event in rest["events"])
+        if not all(isinstance(text, str) for text in rest["assumptions"]):
+            raise ValueError("the field 'assumptions' of Guarantee must hold texts only.")
         rest["assumptions"] = tuple(rest["assumptions"])
         return cls(**rest)
 
@@ -151,3 +157,21 @@ class Guarantee:
                 "do not rely on the stated epsilon and delta."
             )
         return lines
+
+
+def _typed(kind: type[Event] | type[Guarantee], values: Any) -> dict[str, Any]:
+    """Return the values of all fields of a class and of no others, each of the right type."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{kind.__name__} must be a mapping of fields to values.")
+    wanted = {field.name: PLAIN.get(str(field.type), (list, tuple)) for field in fields_of(kind)}
+    if strangers := [name for name in values if name not in wanted]:
+        raise ValueError(f"the field {strangers[0]!r} of {kind.__name__} is unknown to this version of diptych.")
+    checked: dict[str, Any] = {}
+    for name, plain in wanted.items():
+        if name not in values:
+            raise ValueError(f"the field {name!r} of {kind.__name__} is missing.")
+        value = math.inf if values[name] == "inf" and plain == PLAIN["float"] else values[name]
+        if not isinstance(value, plain) or (isinstance(value, bool) and bool not in plain):
+            raise ValueError(f"the field {name!r} of {kind.__name__} is of the wrong type.")
+        checked[name] = float(values[name]) if plain == PLAIN["float"] else value
+    return checked

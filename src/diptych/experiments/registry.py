@@ -1,0 +1,26 @@
+"""The papers that can be reproduced: one tuple of entries each, and what turns values into findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from diptych.experiments.points import Point
+from diptych.experiments.protocol import Experiment
+from diptych.experiments.wang_erm import REFERENCE, WANG_ERM
+from diptych.experiments.wang_erm_findings import findings as wang_erm_findings
+
+PAPERS: dict[str, tuple[Experiment, ...]] = {"wang-erm": WANG_ERM}
+TITLES = {"wang-erm": REFERENCE}
+FINDINGS: dict[str, Callable[[Sequence[Point]], list[str]]] = {"wang-erm": wang_erm_findings}
+
+
+def experiments_of(paper: str, figures: Iterable[str] = ()) -> tuple[Experiment, ...]:
+    """Return a paper's entries, all or those of these names; say which there are if one is unknown."""
+    if paper not in PAPERS:
+        raise ValueError(f"paper must be one of {', '.join(PAPERS)}; got {paper!r}.")
+    wanted, entries = set(figures), PAPERS[paper]
+    unknown = wanted - {entry.name for entry in entries}
+    if unknown:
+        names = ", ".join(entry.name for entry in entries)
+        raise ValueError(f"figure must be one of {names}; got {', '.join(sorted(unknown))}.")
+    return tuple(entry for entry in entries if not wanted or entry.name in wanted)

@@ -1,0 +1,111 @@
+"""The report of a reproduction: a summarised CSV, figures, and a Markdown page with computed findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from diptych.experiments import figures
+from diptych.experiments.points import Point, select, summarise, write_points
+from diptych.experiments.protocol import CROSS_VALIDATED, EXACT, Experiment
+from diptych.experiments.registry import FINDINGS, TITLES
+from diptych.experiments.runner import CELLS
+from diptych.experiments.scaling import SCALING_WORDS
+from diptych.experiments.store import Store
+from diptych.experiments.tables import table
+
+SUMMARY = "summary.csv"
+Say = Callable[[str], None]
+
+
+def write_report(paper: str, experiments: Sequence[Experiment], output: Path, say: Say = lambda _: None) -> Path:
+    """Write ``summary.csv``, a PNG an experiment with curves, and the Markdown page; return the page's path.
+
+    Only finished cells of these experiments enter. ``say`` is told, in a line, what could not be drawn.
+    """
+    rows = Store(output / CELLS).read()
+    points = [p for p in summarise(rows) if p.figure in {e.name for e in experiments}]
+    write_points(points, output / SUMMARY)
+    drawn = _draw(experiments, points, output, say)
+    page = output / f"{paper}.md"
+    page.write_text("\n".join(_page(paper, experiments, points, drawn)) + "\n", encoding="utf-8")
+    return page
+
+
+def _draw(experiments: Iterable[Experiment], points: Sequence[Point], output: Path, say: Say) -> dict[str, str]:
+    wanted = [e for e in experiments if e.kind == "curves" and select(points, figure=e.name)]
+    if not wanted or not figures.can_draw():
+        if wanted:
+            say(figures.MISSING)
+        return {}
+    names = {e.name: f"{e.name}.png" for e in wanted}
+    for experiment in wanted:
+        figures.draw(experiment, points, output / names[experiment.name])
+    return names
+
+
+def _page(paper: str, experiments: Sequence[Experiment], points: Sequence[Point], drawn: dict[str, str]) -> list[str]:
+    lines = [f"# Reproduction: {paper}", "", f"{TITLES[paper]}.", ""]
+    lines += [
+        "```",
+        f"diptych reproduce {paper} --data FOLDER --output FOLDER",
+        "```",
+        "",
+        *protocol(experiments, points),
+    ]
+    lines += [
+        "",
+        "## Findings",
+        "",
+        "Computed from the values below; *ahead* and *behind* mean by two standard errors.",
+        "",
+    ]
+    lines += [f"- {sentence}" for sentence in FINDINGS[paper](points)]
+    for experiment in experiments:
+        lines += section(experiment, points, drawn.get(experiment.name))
+    return lines
+
+
+def protocol(experiments: Sequence[Experiment], points: Sequence[Point]) -> list[str]:
+    """Say how the values came about."""
+    repeats = sorted({p.repeats for p in points if p.algorithm != EXACT and p.repeats})
+    lines = [
+        f"Mean test AUC ± standard error over {' or '.join(map(str, repeats))} repeats: fresh noise on the published "
+        "train and test parts (ijcnn1, satimage, a9a), stratified random 80/20 splits elsewhere (http, webspam: 6 that "
+        "the repeats share, the standard error being over splits; else one a repeat). All noise is seeded: these "
+        "models are for comparison, not for release. Labels are public (`replace-within-class`) unless a line says "
+        "*labels private*.",
+        "",
+    ]
+    lines += [f"- *{SCALING_WORDS[name]}*." for name in dict.fromkeys(e.scaling for e in experiments)]
+    rules = {rule for e in experiments for rule in e.rules}
+    lines += [
+        "- *λ public*: `diptych.algorithms.choose_regularization`, a function of n, d, loss and budget. It foresees "
+        "the defended noise, also for the paper's constants."
+    ]
+    if CROSS_VALIDATED in rules:
+        tuning = next(e.tuning for e in experiments if CROSS_VALIDATED in e.rules)
+        lines += [
+            f"- *λ cross-validated*: as in the paper, the best of {', '.join(f'{x:g}' for x in tuning.grid)} by "
+            f"{tuning.folds}-fold cross-validation on the training part at ε = {tuning.epsilon:g}, for each data set, "
+            "line and notion. **Its privacy cost is not charged**: these rows do not keep their ε."
+        ]
+    lines += ["- *Shifted logistic* is `Logistic(margin=1, temperature=0.5)`, ours."]
+    return lines
+
+
+def section(experiment: Experiment, points: Sequence[Point], picture: str | None) -> list[str]:
+    """Return heading, figure, table and what is not covered, of one experiment."""
+    here = [p for p in points if p.figure == experiment.name]
+    lines = ["", f"## {experiment.name}: {experiment.title}", "", f"{experiment.source}."]
+    if not here:
+        return [*lines, "", "No values: none of its data sets was run."]
+    missing = [name for name in experiment.datasets if not any(p.dataset == name for p in here)]
+    if missing:
+        lines += ["", f"Not run, because the files were not there or not asked for: {', '.join(missing)}."]
+    if picture:
+        lines += ["", f"![{experiment.title}]({picture})"]
+    lines += ["", *table(experiment, here)]
+    lines += [f"\nNot covered: {text}." for text in experiment.uncovered]
+    notes = dict.fromkeys((p.dataset, p.algorithm, p.loss, p.constants, p.note) for p in here if p.note)
+    return [*lines, *(f"\nNot covered: {', '.join(note[:4])}: {note[4]}" for note in notes)]
