@@ -15,10 +15,14 @@ _HOMES = {
     "Adjacency": "diptych.spec",
     "Bounds": "diptych.spec",
     "Budget": "diptych.spec",
+    "EpochGD": "diptych.algorithms",
+    "GDOutput": "diptych.algorithms",
     "Guarantee": "diptych.spec",
     "Hinge": "diptych.losses",
     "Logistic": "diptych.losses",
+    "NoisyGD": "diptych.algorithms",
     "ObjectivePerturbation": "diptych.algorithms",
+    "OnlineOutput": "diptych.algorithms",
     "OutputPerturbation": "diptych.algorithms",
     "SmoothedHinge": "diptych.losses",
     "Squared": "diptych.losses",
@@ -32,10 +36,14 @@ __all__ = [
     "Adjacency",
     "Bounds",
     "Budget",
+    "EpochGD",
+    "GDOutput",
     "Guarantee",
     "Hinge",
     "Logistic",
+    "NoisyGD",
     "ObjectivePerturbation",
+    "OnlineOutput",
     "OutputPerturbation",
     "SmoothedHinge",
     "Squared",
@@ -46,7 +54,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from diptych.algorithms import ObjectivePerturbation, OutputPerturbation
+    from diptych.algorithms import (
+        EpochGD,
+        GDOutput,
+        NoisyGD,
+        ObjectivePerturbation,
+        OnlineOutput,
+        OutputPerturbation,
+    )
     from diptych.estimators import AUCClassifier
     from diptych.estimators.persistence import load_model, save_model
     from diptych.losses import Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge

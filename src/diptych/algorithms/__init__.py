@@ -1,15 +1,33 @@
 """Private algorithms: each asks a certificate for sensitivity and the accountant for noise, runs, perturbs."""
 
 from diptych.algorithms.base import Algorithm, Release, UnsuitableError
-from diptych.algorithms.choose import ALGORITHMS, algorithms_named, choose, choose_regularization, suitable
+from diptych.algorithms.choose import (
+    ALGORITHMS,
+    DESCENDING,
+    MINIMISING,
+    algorithms_named,
+    choose,
+    choose_regularization,
+    suitable,
+)
+from diptych.algorithms.epochs import EpochGD
+from diptych.algorithms.noisy_descent import NoisyGD
 from diptych.algorithms.objective_perturbation import ObjectivePerturbation
+from diptych.algorithms.online import OnlineOutput
+from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
 from diptych.algorithms.private_auc import PrivateScore, private_auc
 
 __all__ = [
     "ALGORITHMS",
+    "DESCENDING",
+    "MINIMISING",
     "Algorithm",
+    "EpochGD",
+    "GDOutput",
+    "NoisyGD",
     "ObjectivePerturbation",
+    "OnlineOutput",
     "OutputPerturbation",
     "PrivateScore",
     "Release",

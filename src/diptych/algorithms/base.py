@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diptych.accounting import NOISES, NoisePlan
 from diptych.noise import BitSource
-from diptych.risks import PairTable, RankingRisk, minimise
+from diptych.risks import PairRisk
 from diptych.sets import Free
 from diptych.spec import Adjacency, Budget, Event, Guarantee, TableSize
 
@@ -20,7 +20,6 @@ Array = NDArray[np.float64]
 
 CONSTANTS = ("defended", "paper")
 EXACT = 1e-9  # tolerance of a fit without privacy
-RELEASED = "the parameters of a linear ranking model"
 ASSUMPTIONS = (
     "every value in the table is finite (a table that is not is refused)",
     "the bounds of the features were fixed without looking at the table",
@@ -41,7 +40,11 @@ class Release:
     trace: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Algorithm(Protocol):
+R_contra = TypeVar("R_contra", contravariant=True)
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+class Algorithm(Protocol[R_contra, T_contra]):
     """A frozen dataclass of public settings that knows how to check, to predict and to run."""
 
     @property
@@ -49,49 +52,56 @@ class Algorithm(Protocol):
         """The name under which users ask for it."""
         ...
 
-    def check(self, risk: RankingRisk, budget: Budget, constants: str = "defended") -> None:
+    def check(self, risk: R_contra, budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
         ...
 
-    def added_risk(self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget) -> float:
-        """Predict from public facts how much risk the noise adds."""
-        ...
-
     def run(
-        self, risk: RankingRisk, table: PairTable, budget: Budget, source: BitSource, constants: str = "defended"
+        self, risk: R_contra, table: T_contra, budget: Budget, source: BitSource, constants: str = "defended"
     ) -> Release:
         """Release a model of a private table."""
         ...
 
 
-def check_settings(name: str, noise: str, risk: RankingRisk, budget: Budget, constants: str) -> None:
+class Foreseeing(Algorithm[R_contra, T_contra], Protocol[R_contra, T_contra]):
+    """An algorithm that can say beforehand what its noise costs, so that rules may choose for it."""
+
+    def added_risk(self, risk: R_contra, size: TableSize, features: int, budget: Budget) -> float:
+        """Predict from public facts how much risk the noise adds."""
+        ...
+
+
+def check_settings(noise: str, risk: PairRisk[Any], budget: Budget, constants: str) -> None:
     """Refuse settings that no algorithm takes."""
     if constants not in CONSTANTS:
         raise ValueError(f"constants must be one of {', '.join(map(repr, CONSTANTS))}; got {constants!r}.")
+    if risk.regularization != 0 and not 1e-9 <= risk.regularization <= 1e9:
+        raise ValueError(f"regularization must be 0, or between 1e-9 and 1e9; got {risk.regularization!r}.")
+    if budget.private and budget.pure and noise == "gaussian":
+        raise UnsuitableError(
+            "noise='gaussian' cannot give delta = 0; use 'norm-laplace' or 'laplace', or a delta above 0."
+        )
+
+
+def check_strongly_convex(name: str, risk: PairRisk[Any]) -> None:
+    """Refuse a risk without regulariser."""
     if risk.regularization <= 0:
         raise UnsuitableError(
             f"regularization must be above 0 for {name}: without strong convexity one record may move "
             "the minimiser arbitrarily far."
         )
-    if not 1e-9 <= risk.regularization <= 1e9:
-        raise ValueError(f"regularization must be between 1e-9 and 1e9; got {risk.regularization!r}.")
-    if budget.private and budget.pure and noise == "gaussian":
-        raise UnsuitableError(
-            "noise='gaussian' cannot give delta = 0; use 'norm-laplace' or 'laplace', or a delta above 0."
-        )
-    if constants == "paper":
-        _check_paper(noise, risk, budget)
 
 
-def _check_paper(noise: str, risk: RankingRisk, budget: Budget) -> None:
-    if risk.adjacency is not Adjacency.REPLACE_WITHIN_CLASS or not isinstance(risk.constraint, Free):
+def check_paper(noise: str, law: str, adjacency: Adjacency, risk: PairRisk[Any], *, free: bool) -> None:
+    """Refuse published constants outside their own setting: their adjacency, their law of noise, their set."""
+    if risk.adjacency is not adjacency or (free and not isinstance(risk.constraint, Free)):
         raise UnsuitableError(
-            "constants='paper' needs the paper's own setting: adjacency='replace-within-class' and radius=None."
+            f"constants='paper' needs the paper's own setting: adjacency={str(adjacency)!r}"
+            f"{' and radius=None' if free else ''}."
         )
-    if noise not in ("auto", paper_noise(budget)):
+    if noise not in ("auto", law):
         raise UnsuitableError(
-            f"constants='paper' goes with the paper's own noise, {paper_noise(budget)!r} for this delta; "
-            f"got noise={noise!r}."
+            f"constants='paper' goes with the paper's own noise, {law!r} for this delta; got noise={noise!r}."
         )
 
 
@@ -101,31 +111,55 @@ def check_noise(noise: str) -> None:
         raise ValueError(f"noise must be 'auto' or one of {', '.join(map(repr, NOISES))}; got {noise!r}.")
 
 
-def paper_noise(budget: Budget) -> str:
-    """Return the law that Wang et al. draw from."""
-    return "norm-laplace" if budget.pure else "gaussian"
-
-
 def event(quantity: str, plan: NoisePlan) -> Event:
     """Say what a plan hides."""
     return Event(quantity, NOISE_WORDS[plan.noise], plan.norm, plan.sensitivity, plan.scale)
 
 
-def exact_release(risk: RankingRisk, table: PairTable, tolerance: float) -> Release:
-    """Return the exact minimiser, under no promise: then the trace may say what the solver did."""
-    found = minimise(risk, table, tolerance)
+def promise(
+    risk: PairRisk[Any],
+    budget: Budget,
+    mechanism: str,
+    events: tuple[Event, ...],
+    plan: NoisePlan,
+    *,
+    seeded: bool,
+    constants: str = "defended",
+    defended: bool = True,
+    assumptions: tuple[str, ...] = (),
+) -> Guarantee:
+    """State what was promised; ``plan`` is that of the main event."""
+    return Guarantee(
+        epsilon=budget.epsilon,
+        delta=budget.delta if plan.noise == "gaussian" else 0.0,
+        adjacency=risk.adjacency,
+        mechanism=f"{mechanism} with {NOISE_WORDS[plan.noise]}",
+        sensitivity=events[0].sensitivity,
+        noise_scale=events[0].noise_scale,
+        events=events,
+        accountant=plan.accountant,
+        sampler=plan.sampler,
+        released=risk.released,
+        assumptions=(*ASSUMPTIONS, *plan.assumptions, *assumptions),
+        constants=constants,
+        defended=defended,
+        seeded=seeded,
+    )
+
+
+def open_release(risk: PairRisk[Any], w: Array, what: str, trace: Mapping[str, Any]) -> Release:
+    """Return a model under no promise: then the trace may say what the solver did."""
     guarantee = Guarantee(
         epsilon=math.inf,
         delta=0.0,
         adjacency=risk.adjacency,
-        mechanism="none: the exact minimiser of the regularised risk",
+        mechanism=f"none: {what}",
         sensitivity=math.inf,
         noise_scale=0.0,
         events=(),
         accountant="none",
         sampler="none",
-        released=RELEASED,
+        released=risk.released,
         assumptions=(),
     )
-    trace = {"regularization": risk.regularization, "tolerance": tolerance}
-    return Release(found.w, guarantee, trace | {"residual": found.residual, "iterations": found.steps})
+    return Release(w, guarantee, {"regularization": risk.regularization, **trace})

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
-from diptych.algorithms.base import Algorithm, UnsuitableError
+from diptych.algorithms.base import Algorithm, Foreseeing, UnsuitableError
+from diptych.algorithms.epochs import EpochGD
+from diptych.algorithms.noisy_descent import NoisyGD
 from diptych.algorithms.objective_perturbation import ObjectivePerturbation
+from diptych.algorithms.online import OnlineOutput
+from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
-from diptych.risks import RankingRisk
+from diptych.risks import PairRisk, RankingRisk
 from diptych.spec import Budget, TableSize
 
-ALGORITHMS: dict[str, type[OutputPerturbation] | type[ObjectivePerturbation]] = {
-    algorithm.name: algorithm for algorithm in (OutputPerturbation, ObjectivePerturbation)
-}
+Kinds = Mapping[str, type[Any]]
+
+MINIMISING: Kinds = {kind.name: kind for kind in (OutputPerturbation, ObjectivePerturbation)}
+DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput)}
+ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
 
 EXACT_REGULARIZATION = 1e-4
 ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theory/regularization.md
@@ -25,22 +32,28 @@ ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theor
 }
 GRID = np.geomspace(1e-5, 10.0, 61)
 
+R = TypeVar("R", bound=PairRisk[Any])
 
-def algorithms_named(algorithm: str | Algorithm) -> tuple[Algorithm, ...]:
+
+def algorithms_named(
+    algorithm: str | Algorithm[Any, Any],
+    known: Kinds = ALGORITHMS,
+    automatic: Sequence[str] = tuple(MINIMISING),
+) -> tuple[Algorithm[Any, Any], ...]:
     """Return the algorithm itself, the one of that name, or all that ``auto`` may choose from."""
-    if isinstance(algorithm, OutputPerturbation | ObjectivePerturbation):
+    if not isinstance(algorithm, str) and isinstance(algorithm, tuple(known.values())):
         return (algorithm,)
-    if algorithm == "auto":
-        return tuple(kind() for kind in ALGORITHMS.values())
-    if isinstance(algorithm, str) and algorithm in ALGORITHMS:
-        return (ALGORITHMS[algorithm](),)
-    names = ", ".join(map(repr, ("auto", *ALGORITHMS)))
+    if isinstance(algorithm, str) and algorithm == "auto":
+        return tuple(known[name]() for name in automatic)
+    if isinstance(algorithm, str) and algorithm in known:
+        return (known[algorithm](),)
+    names = ", ".join(map(repr, ("auto", *known)))
     raise ValueError(f"algorithm must be one of {names}, or an algorithm object; got {algorithm!r}.")
 
 
 def suitable(
-    algorithms: Sequence[Algorithm], risk: RankingRisk, budget: Budget, constants: str
-) -> tuple[Algorithm, ...]:
+    algorithms: Sequence[Algorithm[R, Any]], risk: R, budget: Budget, constants: str
+) -> tuple[Algorithm[R, Any], ...]:
     """Return the algorithms that take these settings; if none does, refuse as the first one does."""
     taken, refusals = [], []
     for algorithm in algorithms:
@@ -55,31 +68,50 @@ def suitable(
 
 
 def choose_regularization(
-    risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, algorithm: Algorithm
+    risk: RankingRisk, size: TableSize, features: int, budget: Budget, algorithm: Algorithm[RankingRisk, Any]
 ) -> float:
-    """Return the least lambda for which the noise is predicted to add little risk, from public facts alone."""
+    """Return the lambda that ``auto`` means for this algorithm, from public facts alone.
+
+    For the minimising ones it is the least for which the noise is predicted to add little risk; the descending ones,
+    whose few steps regularise, need none.
+    """
+    if algorithm.name not in ADDED_RISK:
+        return 0.0
     if not budget.private:
         return EXACT_REGULARIZATION
 
     def loud(lam: float) -> bool:
-        added = algorithm.added_risk(replace(risk, regularization=lam), size, dimension, budget)
+        added = _foreseen(algorithm, replace(risk, regularization=lam), size, features, budget)
         return added > ADDED_RISK[algorithm.name]
 
     return float(GRID[bisect_left(GRID[:-1], True, key=lambda lam: not loud(float(lam)))])
 
 
-def choose(
-    risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, algorithms: Sequence[Algorithm]
-) -> tuple[Algorithm, RankingRisk]:
-    """Return the algorithm to run and the risk with its lambda: the given one, or if that is 0 the rule's.
+def _foreseen(
+    algorithm: Algorithm[RankingRisk, Any], risk: RankingRisk, size: TableSize, features: int, budget: Budget
+) -> float:
+    foreseeing: Foreseeing[RankingRisk, Any] = algorithm  # type: ignore[assignment]
+    return foreseeing.added_risk(risk, size, features, budget)
 
-    Each algorithm names a lambda, the least at which its noise adds little risk; the one that needs less is taken. At
-    a given lambda it is the one that adds less risk. Ties go to the first.
+
+def choose(
+    risk: RankingRisk,
+    size: TableSize,
+    features: int,
+    budget: Budget,
+    algorithms: Sequence[Algorithm[RankingRisk, Any]],
+    *,
+    auto: bool,
+) -> tuple[Algorithm[RankingRisk, Any], RankingRisk]:
+    """Return the algorithm to run and the risk with its lambda: the given one, or with ``auto`` the rule's.
+
+    Each algorithm names a lambda, the least at which its noise adds little risk; the one that
+    needs less is taken. At a given lambda it is the one that adds less risk. Ties go to the first.
     """
-    if risk.regularization > 0:
+    if not auto:
         if len(algorithms) > 1 and budget.private:
-            algorithms = sorted(algorithms, key=lambda one: one.added_risk(risk, size, dimension, budget))
+            algorithms = sorted(algorithms, key=lambda one: _foreseen(one, risk, size, features, budget))
         return algorithms[0], risk
-    strengths = [choose_regularization(risk, size, dimension, budget, one) for one in algorithms]
+    strengths = [choose_regularization(risk, size, features, budget, one) for one in algorithms]
     least = int(np.argmin(strengths))
     return algorithms[least], replace(risk, regularization=strengths[least])

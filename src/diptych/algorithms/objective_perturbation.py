@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 
 from diptych.accounting import NoisePlan, plan_noise, plan_tilt
 from diptych.algorithms.base import (
-    ASSUMPTIONS,
     EXACT,
-    NOISE_WORDS,
-    RELEASED,
     Release,
     UnsuitableError,
     check_noise,
+    check_paper,
     check_settings,
+    check_strongly_convex,
     event,
-    exact_release,
+    promise,
 )
+from diptych.algorithms.output_perturbation import exact_release, paper_noise
 from diptych.algorithms.paper_objective import paper_release
 from diptych.noise import BitSource
 from diptych.risks import PairTable, RankingRisk, minimise
 from diptych.sets import Free, L2Ball
-from diptych.spec import Budget, Guarantee, TableSize
+from diptych.spec import Adjacency, Budget, Guarantee, TableSize
 
 Array = NDArray[np.float64]
 
@@ -40,7 +40,6 @@ PRECISION = 1e-5  # of the gradient's sensitivity: the solver's tolerance, where
 PROJECTED = 1.25  # what projecting a far-away free minimiser may add to its error (Lemma 9)
 LARGEST_RIDGE = 1e9
 BOUNDED = "no noise is drawn so large that the solver's bound fails (its probability is below 1e-300)"
-SMALLEST_RADIUS = 1e-9
 CONFINING = 0.98  # a ball that lowers the slope bound to this share, or less, is worth its solver's time
 
 
@@ -108,7 +107,10 @@ class ObjectivePerturbation:
                 "lead to one model and their densities cannot be compared; use loss='smoothed-hinge', whose slope is "
                 "as steep but has no jump."
             )
-        check_settings(self.name, self.noise, risk, budget, constants)
+        check_settings(self.noise, risk, budget, constants)
+        check_strongly_convex(self.name, risk)
+        if constants == "paper":
+            check_paper(self.noise, paper_noise(budget), Adjacency.REPLACE_WITHIN_CLASS, risk, free=True)
         lipschitz = math.isfinite(risk.loss.slope_bound(math.inf))
         if constants == "paper" and not (risk.loss.twice_differentiable and lipschitz):
             raise UnsuitableError(f"constants='paper' needs the paper's own loss, 'logistic'; got {risk.loss.name!r}.")
@@ -180,9 +182,9 @@ def _confined(risk: RankingRisk, size: TableSize) -> RankingRisk:
 
     Whatever the noise carries out of this ball is only noise.
     """
-    radius = max(risk.minimiser_radius(size), SMALLEST_RADIUS)
-    lower, steepest = (risk.loss.slope_bound(one * risk.diameter) for one in (radius, risk.constraint.radius))
-    return replace(risk, constraint=L2Ball(radius)) if lower <= CONFINING * steepest else risk
+    within = risk.confined(size, math.inf)
+    lower, steepest = (one.loss.slope_bound(one.constraint.radius * one.diameter) for one in (within, risk))
+    return within if lower <= CONFINING * steepest else risk
 
 
 def _trace(risk: RankingRisk, plan: Perturbation) -> dict[str, Any]:
@@ -197,23 +199,19 @@ def _trace(risk: RankingRisk, plan: Perturbation) -> dict[str, Any]:
 def _promise(risk: RankingRisk, budget: Budget, plan: Perturbation, source: BitSource) -> Guarantee:
     tilt, finish = plan.tilt, plan.finish
     spent = budget.epsilon * (1.0 - FINISH) - plan.shift
-    return Guarantee(
-        epsilon=budget.epsilon,
-        delta=budget.delta if tilt.noise == "gaussian" else 0.0,
-        adjacency=risk.adjacency,
-        mechanism=f"objective perturbation with {NOISE_WORDS[tilt.noise]}",
-        sensitivity=tilt.sensitivity,
-        noise_scale=tilt.scale,
-        events=(
+    shares = (
+        f"{tilt.accountant}; of epsilon, {spent:.3g} for the noise in the objective, {plan.shift:.3g} for the "
+        f"Jacobian and {FINISH * budget.epsilon:.3g} for the solver's error"
+    )
+    return promise(
+        risk,
+        budget,
+        "objective perturbation",
+        (
             event("the gradient of the regularised risk, at the model that was found", tilt),
             event("the solver's error", finish),
         ),
-        accountant=(
-            f"{tilt.accountant}; of epsilon, {spent:.3g} for the noise in the objective, {plan.shift:.3g} for the "
-            f"Jacobian and {FINISH * budget.epsilon:.3g} for the solver's error"
-        ),
-        sampler=tilt.sampler,
-        released=RELEASED,
-        assumptions=(*ASSUMPTIONS, *tilt.assumptions, *(() if tilt.noise == "gaussian" else (BOUNDED,))),
+        replace(tilt, accountant=shares),
         seeded=source.seeded,
+        assumptions=() if tilt.noise == "gaussian" else (BOUNDED,),
     )

@@ -7,25 +7,25 @@ on request, for comparison.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from diptych.accounting import NoisePlan, plan_noise
 from diptych.algorithms.base import (
-    ASSUMPTIONS,
     EXACT,
-    NOISE_WORDS,
-    RELEASED,
     Release,
     UnsuitableError,
     check_noise,
+    check_paper,
     check_settings,
+    check_strongly_convex,
     event,
-    exact_release,
-    paper_noise,
+    open_release,
+    promise,
 )
-from diptych.noise import BitSource, Lattice
+from diptych.algorithms.published import classic_factor, published_plan
+from diptych.noise import BitSource
 from diptych.risks import Certificate, PairTable, RankingRisk, minimise
-from diptych.spec import Budget, Guarantee, TableSize
+from diptych.spec import Adjacency, Budget, TableSize
 
 SHARE = 1e-3  # of the gradient's sensitivity, granted to the solver's tolerance on either table
 QUANTITY = "the minimiser of the regularised risk"
@@ -66,7 +66,10 @@ class OutputPerturbation:
                 f"loss={risk.loss.name!r} does not suit {self.name}: its minimiser cannot be certified across "
                 "the kink; use loss='smoothed-hinge', whose slope and hence noise are the same."
             )
-        check_settings(self.name, self.noise, risk, budget, constants)
+        check_settings(self.noise, risk, budget, constants)
+        check_strongly_convex(self.name, risk)
+        if constants == "paper":
+            check_paper(self.noise, paper_noise(budget), Adjacency.REPLACE_WITHIN_CLASS, risk, free=True)
 
     def tolerance(self, certificate: Certificate, budget: Budget) -> float:
         """Return the gradient norm at which the solver stops, fixed by public facts."""
@@ -118,9 +121,30 @@ class OutputPerturbation:
             return exact_release(risk, table, tolerance)
         plan, defended = self.noise_for(risk, size, table.d, budget, constants)
         found = minimise(risk, table, tolerance)
-        guarantee = _promise(risk, budget, plan, constants, defended=defended, seeded=source.seeded)
+        guarantee = promise(
+            risk,
+            budget,
+            "output perturbation",
+            (event(QUANTITY, plan),),
+            plan,
+            constants=constants,
+            defended=defended,
+            seeded=source.seeded,
+        )
         trace = {"regularization": risk.regularization, "tolerance": tolerance}
         return Release(plan.add(found.w, source), guarantee, trace)
+
+
+def exact_release(risk: RankingRisk, table: PairTable, tolerance: float) -> Release:
+    """Return the exact minimiser, under no promise."""
+    found = minimise(risk, table, tolerance)
+    trace = {"tolerance": tolerance, "residual": found.residual, "iterations": found.steps}
+    return open_release(risk, found.w, "the exact minimiser of the regularised risk", trace)
+
+
+def paper_noise(budget: Budget) -> str:
+    """Return the law that Wang et al. draw from."""
+    return "norm-laplace" if budget.pure else "gaussian"
 
 
 def paper_sensitivity(risk: RankingRisk, size: TableSize) -> float:
@@ -136,42 +160,6 @@ def paper_plan(
     risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, euclidean: float
 ) -> tuple[NoisePlan, bool]:
     """Return the noise of Algorithm 1 as published, and whether it hides the defended Euclidean sensitivity."""
-    sensitivity, noise = paper_sensitivity(risk, size), paper_noise(budget)
-    defended = plan_noise(budget, euclidean, dimension, noise)
-    scale = sensitivity / budget.epsilon
-    if noise == "gaussian":
-        scale *= math.sqrt(2.0 * math.log(1.25 / budget.delta))
-    lattice = Lattice.for_scale(scale)
-    if noise == "gaussian":
-        scale = lattice.steps(scale) * lattice.step
-    rounded = euclidean + (math.sqrt(dimension) * lattice.step if noise == "gaussian" else 0.0)
-    enough = rounded / scale <= defended.sensitivity / defended.scale
-    plan = replace(
-        defended,
-        sensitivity=sensitivity,
-        scale=scale,
-        lattice=lattice,
-        accountant="as published (Wang et al. 2021, Lemmas 1 and 2)",
-    )
-    return plan, enough
-
-
-def _promise(
-    risk: RankingRisk, budget: Budget, plan: NoisePlan, constants: str, *, defended: bool, seeded: bool
-) -> Guarantee:
-    return Guarantee(
-        epsilon=budget.epsilon,
-        delta=budget.delta if plan.noise == "gaussian" else 0.0,
-        adjacency=risk.adjacency,
-        mechanism=f"output perturbation with {NOISE_WORDS[plan.noise]}",
-        sensitivity=plan.sensitivity,
-        noise_scale=plan.scale,
-        events=(event(QUANTITY, plan),),
-        accountant=plan.accountant,
-        sampler=plan.sampler,
-        released=RELEASED,
-        assumptions=(*ASSUMPTIONS, *plan.assumptions),
-        constants=constants,
-        defended=defended,
-        seeded=seeded,
-    )
+    sensitivity, law = paper_sensitivity(risk, size), paper_noise(budget)
+    scale = sensitivity * classic_factor(budget, law)
+    return published_plan(law, sensitivity, scale, euclidean, dimension, budget, "Wang et al. 2021, Lemmas 1 and 2")

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from diptych.algorithms.base import ASSUMPTIONS, NOISE_WORDS, RELEASED, Release, paper_noise
+from diptych.algorithms.base import ASSUMPTIONS, NOISE_WORDS, Release
+from diptych.algorithms.output_perturbation import paper_noise
 from diptych.noise import BitSource, Lattice, discrete_gaussian, norm_laplace
 from diptych.risks import PairTable, RankingRisk, minimise
 from diptych.spec import Budget, Event, Guarantee, TableSize
@@ -83,7 +84,7 @@ def _claim(risk: RankingRisk, budget: Budget, plan: PaperPerturbation, noise: st
         events=(Event(quantity, NOISE_WORDS[noise], "Euclidean norm", plan.sensitivity, plan.scale),),
         accountant="as published (Wang et al. 2021, Theorem 2)",
         sampler="exact discrete Gaussian on a lattice" if noise == "gaussian" else "norm-Laplace in floating point",
-        released=RELEASED,
+        released=risk.released,
         assumptions=(*ASSUMPTIONS, *GAPS[noise]),
         constants="paper",
         defended=False,

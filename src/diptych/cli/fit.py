@@ -37,11 +37,16 @@ def fit(
     adjacency: Annotated[
         str, typer.Option(help="replace: labels are private; replace-within-class: labels are public.")
     ] = "replace",
-    algorithm: Annotated[str, typer.Option(help="auto, output-perturbation or objective-perturbation.")] = "auto",
-    loss: Annotated[str, typer.Option(help="logistic, squared, squared-hinge or smoothed-hinge.")] = "logistic",
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            help="auto, output-perturbation, objective-perturbation, gd-output, noisy-gd, epoch-gd or online-output."
+        ),
+    ] = "auto",
+    loss: Annotated[str, typer.Option(help="logistic, squared-hinge, smoothed-hinge, squared or hinge.")] = "logistic",
     margin: Annotated[float | None, typer.Option(help="Where the loss bends.")] = None,
     temperature: Annotated[float | None, typer.Option(help="How sharply the loss bends.")] = None,
-    regularization: Annotated[str, typer.Option(help="Above 0, or auto: a rule of public facts.")] = "auto",
+    regularization: Annotated[str, typer.Option(help="At least 0, or auto: a rule of public facts.")] = "auto",
     radius: Annotated[float | None, typer.Option(help="Ball that holds the model, in internal units.")] = None,
     constants: Annotated[str, typer.Option(help="defended, or paper: noise as published.")] = "defended",
     seed: Annotated[

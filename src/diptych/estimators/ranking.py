@@ -14,7 +14,16 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from diptych.algorithms import Algorithm, PrivateScore, algorithms_named, choose, private_auc, suitable
+from diptych.algorithms import (
+    MINIMISING,
+    Algorithm,
+    NoisyGD,
+    PrivateScore,
+    algorithms_named,
+    choose,
+    private_auc,
+    suitable,
+)
 from diptych.estimators.validation import check_features, read_classes, read_labels, read_rows, remember_features
 from diptych.losses import Loss, loss_named
 from diptych.noise import bit_source
@@ -37,12 +46,15 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Privacy budget, above 0; infinity gives the exact optimum without privacy.
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
-    algorithm : {"auto", "output-perturbation", "objective-perturbation"} or algorithm object, default="auto"
-        How to release. "auto" takes the one that needs less regularisation, from public facts.
-    loss : {"logistic", "squared", "squared-hinge", "smoothed-hinge"} or loss object, default="logistic"
+    algorithm : {"auto", "output-perturbation", "objective-perturbation", "gd-output", "noisy-gd", "epoch-gd", \
+"online-output"} or algorithm object, default="auto"
+        How to release. "auto" takes the one of the first two that needs less regularisation, from public facts; for
+        the hinge, which they refuse, "noisy-gd".
+    loss : {"logistic", "squared", "hinge", "squared-hinge", "smoothed-hinge"} or loss object, default="logistic"
         The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
     regularization : float or "auto", default="auto"
-        lambda in (mean pair loss) + (lambda/2) ||w||^2, on rows in the unit ball. "auto" is a rule of public facts.
+        lambda in (mean pair loss) + (lambda/2) ||w||^2, on rows in the unit ball. "auto" is a rule of public facts,
+        0 for gradient descent in few steps.
     radius : float or None, default=None
         Radius of the ball that holds w, in internal units.
     adjacency : {"replace", "replace-within-class"}, default="replace"
@@ -86,7 +98,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         epsilon: float = 1.0,
         delta: float | str = "auto",
         *,
-        algorithm: str | Algorithm = "auto",
+        algorithm: str | Algorithm[Any, Any] = "auto",
         loss: str | Loss = "logistic",
         regularization: float | str = "auto",
         radius: float | None = None,
@@ -112,9 +124,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on a private table; everything about the settings is checked before the table is read."""
-        risk, source = self._risk(), bit_source(self.random_state)
-        draft = risk if self.regularization != "auto" else replace(risk, regularization=1.0)
-        candidates = suitable(algorithms_named(self.algorithm), draft, self._budget(2), self.constants)
+        risk, source, auto = self._risk(), bit_source(self.random_state), self.regularization == "auto"
+        candidates = self._candidates(replace(risk, regularization=1.0) if auto else risk, self._budget(2))
         bounds, known = self._bounds(), read_classes(self.classes)
         rows = read_rows(X)
         classes, positive = read_labels(y, known, len(rows))
@@ -123,7 +134,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scaler = BallScaler(bounds, rows.shape[1])
         table = PairTable(scaler.transform(rows), positive)
         budget, size = self._budget(table.n), table.size(risk.adjacency)
-        algorithm, risk = choose(replace(risk, diameter=scaler.diameter), size, table.d, budget, candidates)
+        risk = replace(risk, diameter=scaler.diameter)
+        algorithm, risk = choose(risk, size, table.d, budget, candidates, auto=auto)
         release = algorithm.run(risk, table, budget, source, self.constants)
         if budget.private and self.classes is None:
             note = "the set of classes, read off the labels, is public (pass classes= to state it)"
@@ -201,6 +213,12 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"delta must be a number in [0, 1) or 'auto' (1/n^2); got {self.delta!r}.")
         return Budget(self.epsilon, 1.0 / n**2)
 
+    def _candidates(self, draft: RankingRisk, budget: Budget) -> tuple[Algorithm[RankingRisk, PairTable], ...]:
+        """Return the algorithms that the settings allow; no minimiser can be certified across a kink."""
+        kinked = not draft.loss.differentiable and budget.private and not budget.pure
+        automatic = (NoisyGD.name,) if kinked and self.constants == "defended" else tuple(MINIMISING)
+        return suitable(algorithms_named(self.algorithm, automatic=automatic), draft, budget, self.constants)
+
     def _bounds(self) -> Bounds:
         if isinstance(self.bounds, Bounds):
             return self.bounds
@@ -213,10 +231,10 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lam = self.regularization
         if isinstance(lam, str):
             if lam != "auto":
-                raise ValueError(f"regularization must be a number above 0 or 'auto'; got {lam!r}.")
+                raise ValueError(f"regularization must be a number of at least 0, or 'auto'; got {lam!r}.")
             lam = 0.0
-        elif isinstance(lam, bool) or not isinstance(lam, (int, float, np.number)) or not 0 < lam < math.inf:
-            raise ValueError(f"regularization must be a number above 0 or 'auto'; got {lam!r}.")
+        elif isinstance(lam, bool) or not isinstance(lam, (int, float, np.number)) or not 0 <= lam < math.inf:
+            raise ValueError(f"regularization must be a number of at least 0, or 'auto'; got {lam!r}.")
         if self.threshold != "centre":
             raise ValueError(f"threshold must be 'centre'; got {self.threshold!r}.")
         constraint: ConvexSet = Free() if self.radius is None else L2Ball(self.radius)

@@ -39,8 +39,8 @@ class Logistic(SmoothLoss):
         return np.logaddexp(0.0, u)
 
     def _dphi(self, u: Array) -> Array:
-        x = np.exp(-np.abs(u))
-        return np.where(u >= 0, 1.0, x) / (1.0 + x)
+        with np.errstate(over="ignore"):  # 1/inf is the 0 that is meant
+            return 1.0 / (1.0 + np.exp(-u))
 
     def _d2phi(self, u: Array) -> Array:
         x = np.exp(-np.abs(u))

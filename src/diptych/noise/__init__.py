@@ -1,6 +1,6 @@
 """The only room that draws. It knows nothing of risks."""
 
-from diptych.noise.bits import BitSource, SecureBits, SeededBits, bit_source
+from diptych.noise.bits import BitSource, SecureBits, SeededBits, bit_source, permutation
 from diptych.noise.floating import norm_laplace
 from diptych.noise.lattice import RESOLUTION, Lattice, discrete_gaussian, discrete_laplace
 
@@ -14,4 +14,5 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "norm_laplace",
+    "permutation",
 ]

@@ -67,3 +67,8 @@ def bit_source(random_state: Any) -> BitSource:
         "random_state must be None (private noise), an integer >= 0, or a NumPy generator "
         f"(reproducible, hence not private); got {random_state!r}."
     )
+
+
+def permutation(n: int, source: BitSource) -> NDArray[np.intp]:
+    """Return a random order of 0 ... n-1, uniform but for ties of words, of probability below n^2/2^65."""
+    return np.argsort(source.words(n), kind="stable")

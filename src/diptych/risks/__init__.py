@@ -1,8 +1,22 @@
 """Risks: a loss, a set and pairs of records, with the constants that follow. They know nothing of noise."""
 
+from diptych.risks.base import PairRisk, Rows, Table
 from diptych.risks.certificate import Certificate
+from diptych.risks.metric import MetricRisk, MetricTable
 from diptych.risks.minimiser import Minimum, iteration_bound, minimise
 from diptych.risks.ranking import RankingRisk
 from diptych.risks.table import PairTable
 
-__all__ = ["Certificate", "Minimum", "PairTable", "RankingRisk", "iteration_bound", "minimise"]
+__all__ = [
+    "Certificate",
+    "MetricRisk",
+    "MetricTable",
+    "Minimum",
+    "PairRisk",
+    "PairTable",
+    "RankingRisk",
+    "Rows",
+    "Table",
+    "iteration_bound",
+    "minimise",
+]

@@ -27,6 +27,8 @@ class Certificate:
         No minimiser of the regularised risk is longer.
     lipschitz
         Bound of the gradient's norm for ||w|| <= radius.
+    pair_lipschitz
+        The same of one pair's loss, without its weight.
     smoothness
         Lipschitz constant of the regularised gradient on all of space (infinite for a hinge).
     strong_convexity
@@ -50,6 +52,7 @@ class Certificate:
     size: TableSize
     radius: float
     lipschitz: float
+    pair_lipschitz: float
     smoothness: float
     strong_convexity: float
     gradient_sensitivity: float

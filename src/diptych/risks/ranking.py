@@ -13,13 +13,14 @@ from diptych.kernels import PairSums, affine, pair_sums
 from diptych.losses import Loss
 from diptych.risks.certificate import Certificate
 from diptych.risks.table import PairTable
-from diptych.sets import ConvexSet, Free
+from diptych.sets import ConvexSet, Free, L2Ball
 from diptych.spec import Adjacency, TableSize
 
 Array = NDArray[np.float64]
 
 KERNEL_ERROR = 1e-11  # of L times the diameter: docs/theory/pair-kernels.md
 UNIT = 2.0**-53
+SMALLEST_RADIUS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class RankingRisk:
     constraint: ConvexSet = field(default_factory=Free)
     adjacency: Adjacency = Adjacency.REPLACE
     diameter: float = 2.0
+
+    released = "the parameters of a linear ranking model"
 
     def __post_init__(self) -> None:
         if not 0 <= self.regularization < math.inf:
@@ -89,7 +92,15 @@ class RankingRisk:
         push = (self.mass(size) * self.loss.slope_at_zero() * self.diameter + tilt) / self.regularization
         return min(self.constraint.radius, pull, push)
 
-    def certificate(self, size: TableSize, dimension: int = 1, tilt: float = 0.0) -> Certificate:
+    def dimension(self, features: int) -> int:
+        """One number a feature."""
+        return features
+
+    def start(self, features: int) -> Array:
+        """Return the origin."""
+        return np.zeros(features)
+
+    def certificate(self, size: TableSize, features: int = 1, tilt: float = 0.0) -> Certificate:
         """Derive the constants for every table of this public size and number of features (Lemmas 1 to 4).
 
         ``tilt`` bounds the norm of a linear term that is added to the risk; infinity makes the constants hold on all
@@ -105,6 +116,7 @@ class RankingRisk:
             size=size,
             radius=radius,
             lipschitz=slope,
+            pair_lipschitz=self.loss.slope_bound(reach) * self.diameter,
             smoothness=curvature + self.regularization,
             strong_convexity=self.regularization,
             gradient_sensitivity=pair * self.pair_share(size),
@@ -117,11 +129,39 @@ class RankingRisk:
         )
         if not math.isfinite(reach * curvature) or self.regularization == 0:
             return certificate
-        error = certificate.gradient_error + 4.0 * UNIT * dimension * curvature * reach
+        error = certificate.gradient_error + 4.0 * UNIT * features * curvature * reach
         error += 4.0 * UNIT * self.regularization * radius
         if math.isfinite(self.constraint.radius):
             error *= 1.0 + certificate.bending
         return replace(certificate, gradient_error=error)
+
+    def confined(self, size: TableSize, travel: float) -> RankingRisk:
+        """Return the risk on a ball that holds every minimiser, or what paths of that length from 0 lead to."""
+        radius = max(SMALLEST_RADIUS, min(self.minimiser_radius(size), travel))
+        return self if radius >= self.constraint.radius else replace(self, constraint=L2Ball(radius))
+
+    @property
+    def span(self) -> float:
+        """A length at which typical pairs, half a unit apart, reach the margins where the loss bends."""
+        return min(self.constraint.radius, 2.0 * (self.loss.margin + self.loss.temperature))
+
+    def stride(self, size: TableSize) -> float:
+        """2/(beta m): typical pairs bend by half of beta. Kinks count as rounded off over the margin."""
+        bend = min(self.loss.curvature_bound(math.inf), 1.0 / max(self.loss.margin, 1e-3))
+        return 2.0 / (bend * self.mass(size))
+
+    @property
+    def most_records(self) -> float:
+        """Any number: a gradient costs two passes over the rows."""
+        return math.inf
+
+    def newest(self, w: Array, table: PairTable, t: int) -> Array:
+        """Return the unregularised gradient of record t against all earlier ones, each pair with weight 1/t."""
+        sign = 1.0 if table.positive[t] else -1.0
+        others = table.positive[:t] != table.positive[t]
+        scores = table.X[: t + 1] @ w
+        pulls = np.where(others, sign * self.loss.slope(sign * (scores[t] - scores[:t])) / t, 0.0)
+        return np.asarray(float(pulls.sum()) * table.X[t] - pulls @ table.X[:t])
 
     def pair_share(self, size: TableSize) -> float:
         """Return the most that the weights 1/N of the pairs that one record touches sum to (Lemma 3)."""

@@ -28,6 +28,15 @@ class PairTable:
         """Whether there is no pair at all."""
         return self.positives == 0 or self.negatives == 0
 
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """1 for a positive record, 0 for a negative one."""
+        return self.positive.astype(np.int64)
+
+    def take(self, rows: NDArray[np.intp]) -> PairTable:
+        """Return the table of these records."""
+        return PairTable(self.X[rows], self.positive[rows])
+
     def size(self, adjacency: Adjacency) -> TableSize:
         """Return what this adjacency makes public of the table's sizes."""
         return TableSize(self.n, self.positives if adjacency is Adjacency.REPLACE_WITHIN_CLASS else None)
@@ -50,5 +59,4 @@ class PairTable:
             np.flatnonzero(mask)[:: -(-count // per_class)]
             for mask, count in ((self.positive, self.positives), (~self.positive, self.negatives))
         ]
-        rows = np.sort(np.concatenate(keep))
-        return PairTable(self.X[rows], self.positive[rows])
+        return self.take(np.sort(np.concatenate(keep)))

@@ -58,10 +58,7 @@ class L2Ball:
     radius: float
 
     def __post_init__(self) -> None:
-        if not (is_number(self.radius) and 1e-9 <= self.radius <= 1e9):
-            raise ValueError(
-                f"radius must be a number above 0, from 1e-9 to 1e9, or None for no constraint; got {self.radius!r}."
-            )
+        check_radius(self.radius)
 
     @property
     def diameter(self) -> float:
@@ -72,3 +69,11 @@ class L2Ball:
         """Shrink w to the sphere if it lies outside."""
         norm = float(np.linalg.norm(w))
         return w if norm <= self.radius else w * (self.radius / norm)
+
+
+def check_radius(radius: float) -> None:
+    """Refuse what is no radius."""
+    if not (is_number(radius) and 1e-9 <= radius <= 1e9):
+        raise ValueError(
+            f"radius must be a number above 0, from 1e-9 to 1e9, or None for no constraint; got {radius!r}."
+        )
