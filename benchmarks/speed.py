@@ -17,9 +17,25 @@ from dataclasses import replace
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from diptych import Adjacency, AUCClassifier, Bounds, Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
-from diptych.algorithms import ALGORITHMS
-from diptych.risks import PairTable, RankingRisk
+from diptych import (
+    Adjacency,
+    AUCClassifier,
+    Bounds,
+    Budget,
+    EpochGD,
+    Hinge,
+    Logistic,
+    NoisyGD,
+    SmoothedHinge,
+    Squared,
+    SquaredHinge,
+)
+from diptych.algorithms import MINIMISING
+from diptych.kernels import quadratic
+from diptych.kernels.threads import together
+from diptych.noise import SeededBits
+from diptych.risks import MetricRisk, MetricTable, PairTable, RankingRisk
+from diptych.sets import unpack
 
 FEATURES = 50
 REPEATS = 7
@@ -92,7 +108,7 @@ def fits(n: int) -> None:
     exact = AUCClassifier(math.inf, **common)
     private = {
         f"{name}, {notion}": AUCClassifier(1.0, delta, algorithm=name, **common)
-        for name in ALGORITHMS
+        for name in MINIMISING
         for notion, delta in (("delta = 1/n^2", "auto"), ("delta = 0", 0))
     }
     peer = LogisticRegression(C=1 / (n * lam))
@@ -110,6 +126,49 @@ def fits(n: int) -> None:
     print(f"- memory of a non-private fit beyond X: {peak_vectors(lambda: exact.fit(X, y), n):.1f} vectors of n")
 
 
+def metrics(n: int = 10_000) -> None:
+    """The gradient of a metric's risk beside the products and slopes that it cannot avoid, in the same blocks."""
+    X, y = unit_ball_rows(n, 0.5)
+    table = MetricTable(X, y.astype(np.int64))
+    rows = table.by_class[0]
+    print(f"\nMetric, n = {n}, d = {FEATURES}: gradient / (XWX', one slope a pair and CX, for i < j, in blocks)\n")
+    print("| loss | gradient / floor | seconds | peak memory, MB |\n| --- | --- | --- | --- |")
+    for loss in (Logistic(), Hinge(), SmoothedHinge()):
+        risk = MetricRisk(loss)
+        w = risk.start(FEATURES)
+        mapped, blocks = rows @ unpack(w), list(quadratic._block_pairs(n))
+
+        def floor(loss=risk.curve, mapped=mapped, blocks=blocks) -> None:
+            def work(part: list) -> None:
+                for i, j in part:
+                    loss.slope(mapped[i] @ rows[j].T) @ rows[j]
+
+            with quadratic.single_threaded_blas():
+                together(
+                    [lambda part=blocks[k :: quadratic.GROUPS]: work(part) for k in range(quadratic.GROUPS)], n * n
+                )
+
+        seconds = interleaved({"floor": floor, "gradient": lambda risk=risk, w=w: risk.gradient(w, table)})
+        peak = peak_vectors(lambda risk=risk, w=w: risk.gradient(w, table), n) * 8 * n / 1e6
+        ratio = seconds["gradient"] / seconds["floor"]
+        print(f"| {loss.name} | {ratio:.2f} | {seconds['gradient']:.2f} | {peak:.0f} |")
+
+
+def descents(n: int = 100_000) -> None:
+    """Seconds a step of the descending algorithms beside two passes over X."""
+    X, y = unit_ball_rows(n, 0.01)
+    table, budget = PairTable(X, y), Budget(1.0, 1e-10)
+    w, g, steps = np.ones(FEATURES), np.ones(n), 200
+    print(f"\nAUC, n = {n}, d = {FEATURES}: time a step / (Xw and X'g)\n\n| algorithm | logistic |\n| --- | --- |")
+    jobs = {
+        "noisy-gd": lambda: NoisyGD(steps=steps).run(RankingRisk(Logistic()), table, budget, SeededBits(0)),
+        "epoch-gd": lambda: EpochGD(steps=steps, epochs=1).run(RankingRisk(Logistic()), table, budget, SeededBits(0)),
+    }
+    seconds = interleaved({"floor": lambda: [(X @ w, X.T @ g) for _ in range(steps)]} | jobs, repeats=3)
+    for name in jobs:
+        print(f"| {name} | {seconds[name] / seconds['floor']:.2f} |")
+
+
 def importing() -> None:
     code = "import time; t = time.perf_counter(); import diptych{}; print(time.perf_counter() - t)"
     bare, full = (
@@ -125,4 +184,6 @@ if __name__ == "__main__":
     print(f"n = {records}, d = {FEATURES}, {os.cpu_count()} cores, minimum of {REPEATS} interleaved repeats, warm.")
     gradients(records)
     fits(records)
+    descents()
+    metrics()
     importing()
