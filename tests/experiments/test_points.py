@@ -30,7 +30,7 @@ def point(mean: float = 0.8, error: float = 0.01, **settings) -> Point:
 
 def rows(values: dict[str, list[float]], note: str = "") -> list[dict[str, str]]:
     fixed = dict.fromkeys(COLUMNS, "x") | {"epsilon": "0.5", "lambda": "0.1", "note": note}
-    return [fixed | {"split": split, "auc": str(v)} for split, aucs in values.items() for v in aucs]
+    return [fixed | {"split": split, "score": str(v)} for split, aucs in values.items() for v in aucs]
 
 
 def test_errors_are_over_repeats_or_over_the_means_of_splits() -> None:

@@ -54,8 +54,8 @@ def test_models_are_those_that_the_algorithm_releases(trainer: Trainer, name, al
 
 def test_a_cell_holds_one_auc_a_repeat_and_the_public_lambda(trainer: Trainer) -> None:
     outcome = trainer.run(cell(Series(OUTPUT, "logistic")))
-    assert len(outcome.aucs) == len(outcome.splits) == 4
-    assert len(set(outcome.aucs)) > 1
+    assert len(outcome.scores) == len(outcome.splits) == 4
+    assert len(set(outcome.scores)) > 1
     assert trainer.run(cell(Series(OUTPUT, "logistic"))) == outcome
     assert outcome.regularization > 0
     fixed = trainer.run(cell(Series(OUTPUT, "logistic"), rule=Rule("fixed", 0.5)))
@@ -66,12 +66,12 @@ def test_without_privacy_one_fit_a_split_gives_the_optimum(trainer: Trainer) -> 
     outcome = trainer.run(cell(Series(EXACT, "squared"), math.inf, Rule("fixed", 0.1), PURE))
     split = trainer.bench.split(0)
     w = minimise(Series(EXACT, "squared").risk(0.1), split.train, 1e-10).w
-    assert outcome.aucs == pytest.approx([auc(split.test.scores(w), split.test.positive)], abs=1e-4)
+    assert outcome.scores == pytest.approx([auc(split.test.scores(w), split.test.positive)], abs=1e-4)
 
 
 def test_what_an_algorithm_refuses_becomes_a_note(trainer: Trainer) -> None:
     outcome = trainer.run(cell(Series(OBJECTIVE, "squared", "paper"), rule=Rule("fixed", 0.1)))
-    assert outcome.aucs == ()
+    assert outcome.scores == ()
     assert "needs the paper's own loss" in outcome.note
     assert trainer.run(cell(Series(OBJECTIVE, "squared", radius=0.5))).note == ""
 

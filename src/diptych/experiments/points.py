@@ -13,7 +13,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Point:
-    """One cell: what it stands for, mean test AUC, its standard error, how many repeats, the (median) lambda."""
+    """One cell: what it stands for, its mean test score and standard error, repeats, the (median) lambda.
+
+    The score is an AUC, or the accuracy of a metric's neighbours. ``published`` is the printed figure, if there is one.
+    """
 
     figure: str
     dataset: str
@@ -31,6 +34,9 @@ class Point:
     mean: float
     error: float
     note: str = ""
+    line: str = ""
+    size: str = ""
+    published: float = math.nan
 
     def key(self, *leave_out: str) -> tuple[object, ...]:
         """Return what identifies the cell, but for these fields."""
@@ -40,10 +46,13 @@ class Point:
     @property
     def text(self) -> str:
         """Mean and standard error, to three digits."""
-        return "not covered" if self.note else f"{self.mean:.3f} ± {self.error:.3f}"
+        if self.note:
+            return "not covered"
+        printed = "" if math.isnan(self.published) else f" ({self.published:.3f})"
+        return f"{self.mean:.3f} ± {self.error:.3f}{printed}"
 
 
-IDENTITY = [field.name for field in fields(Point)[:11]]
+IDENTITY = [*(field.name for field in fields(Point)[:11]), "line", "size"]
 
 
 def summarise(rows: Iterable[Mapping[str, str]]) -> list[Point]:
@@ -63,12 +72,12 @@ def _point(group: Sequence[Mapping[str, str]]) -> Point:
         return _at(first, math.nan, 0, math.nan, math.nan)
     splits: dict[str, list[float]] = {}
     for row in group:
-        splits.setdefault(row["split"], []).append(float(row["auc"]))
-    aucs = [value for values in splits.values() for value in values]
-    spread = [fmean(values) for values in splits.values()] if len(splits) > 1 else aucs
+        splits.setdefault(row["split"], []).append(float(row["score"]))
+    scores = [value for values in splits.values() for value in values]
+    spread = [fmean(values) for values in splits.values()] if len(splits) > 1 else scores
     error = stdev(spread) / math.sqrt(len(spread)) if len(spread) > 1 else 0.0
     lam = median(float(row["lambda"]) for row in group)
-    return _at(first, lam, len(aucs), fmean(aucs), error)
+    return _at(first, lam, len(scores), fmean(scores), error)
 
 
 def _at(row: Mapping[str, str], regularization: float, repeats: int, mean: float, error: float) -> Point:

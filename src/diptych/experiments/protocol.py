@@ -8,38 +8,42 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field, replace
 
-from diptych.losses import Logistic, Loss, Squared
-from diptych.risks import RankingRisk
-from diptych.sets import Free, L2Ball
-from diptych.spec import Adjacency, Budget
+from diptych.experiments.series import (
+    APPROXIMATE,
+    APPROXIMATE_N,
+    EXACT,
+    GD,
+    NOTIONS,
+    OBJECTIVE,
+    OUTPUT,
+    PURE,
+    WITHIN,
+    Notion,
+    Series,
+)
 
-LOSSES: dict[str, Loss] = {
-    "logistic": Logistic(),
-    "shifted-logistic": Logistic(margin=1.0, temperature=0.5),
-    "squared": Squared(),
-}
-WITHIN = Adjacency.REPLACE_WITHIN_CLASS
-OUTPUT, OBJECTIVE, EXACT = "output-perturbation", "objective-perturbation", "non-private"
-
-
-@dataclass(frozen=True)
-class Notion:
-    """A notion of privacy: delta = 0, or delta = 1/n^2 with the public n."""
-
-    name: str
-    pure: bool
-
-    def budget(self, epsilon: float, n: int) -> Budget:
-        """Return the budget for a table of n records."""
-        return Budget(epsilon, 0.0 if self.pure else 1.0 / float(n) ** 2)
-
-
-PURE = Notion("ε-DP", pure=True)
-APPROXIMATE = Notion("(ε, 1/n²)-DP", pure=False)
-NOTIONS = {notion.name: notion for notion in (PURE, APPROXIMATE)}
+__all__ = [
+    "APPROXIMATE",
+    "APPROXIMATE_N",
+    "CROSS_VALIDATED",
+    "EXACT",
+    "NOTIONS",
+    "OBJECTIVE",
+    "OUTPUT",
+    "PUBLIC",
+    "PURE",
+    "WITHIN",
+    "Cell",
+    "Experiment",
+    "Notion",
+    "Published",
+    "Rule",
+    "Series",
+    "Tuning",
+]
 
 
 @dataclass(frozen=True)
@@ -63,32 +67,15 @@ class Tuning:
 
 
 @dataclass(frozen=True)
-class Series:
-    """One way to train: what a line in a figure stands for."""
+class Published:
+    """One printed figure: of which data set and line, under which notion, epsilon and training size."""
 
-    algorithm: str
-    loss: str
-    constants: str = "defended"
-    adjacency: Adjacency = WITHIN
-    radius: float | None = None
-
-    def risk(self, regularization: float) -> RankingRisk:
-        """Return the risk that it minimises on rows in the unit ball."""
-        constraint = Free() if self.radius is None else L2Ball(self.radius)
-        return RankingRisk(LOSSES[self.loss], regularization, constraint, self.adjacency)
-
-    @property
-    def label(self) -> str:
-        """Its name in a legend."""
-        loss = self.loss.replace("-", " ")
-        if self.algorithm == EXACT:
-            return f"{loss}, without privacy"
-        ball = "" if self.radius is None else f", ball of radius {self.radius:g}"
-        return f"{loss}, {self.algorithm.split('-', maxsplit=1)[0]}, {self.constants}{ball}"
-
-    def baseline(self) -> Series:
-        """Return the same risk without privacy."""
-        return replace(self, algorithm=EXACT, constants="defended", radius=None)
+    dataset: str
+    line: str
+    notion: str
+    epsilon: float
+    size: int
+    value: float
 
 
 @dataclass(frozen=True)
@@ -103,17 +90,32 @@ class Cell:
     rule: Rule
     repeats: int
     tuning: Tuning
+    size: int | None = field(default=None, repr=False)
+
+    @property
+    def trajectory(self) -> Hashable:
+        """What cells share that should be computed in one place: the paper's noiseless descent, else nothing."""
+        if self.series.algorithm != GD or self.series.constants != "paper":
+            return None
+        shared = replace(self.series, line="", notions=(), private=True)
+        return self.dataset, self.scaling, shared, self.size
+
+    @property
+    def _further(self) -> str:
+        """What ``repr`` leaves out where it is not the default."""
+        return self.series.further + ("" if self.size is None else f", size={self.size}")
 
     def seed(self, repeat: int) -> int:
         """Return the seed of one repeat: a function of the settings alone, whatever runs when and where."""
         stream = replace(self, repeats=0, tuning=Tuning())
-        digest = hashlib.sha256(f"{stream!r} repeat {repeat}".encode()).digest()
+        digest = hashlib.sha256(f"{stream!r}{self._further} repeat {repeat}".encode()).digest()
         return int.from_bytes(digest[:7], "big")
 
     def fingerprint(self, *facts: str) -> str:
         """Return a short digest of these settings and of whatever else the result depends on."""
         tuning = self.tuning if self.rule == CROSS_VALIDATED else None
-        return hashlib.sha256(repr((replace(self, tuning=Tuning()), tuning, facts)).encode()).hexdigest()[:16]
+        text = repr((replace(self, tuning=Tuning()), tuning, facts)) + self._further
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class Experiment:
     datasets
         Names of data sets; those that are not there are left out and named.
     series, notions, epsilons, rules, repeats
-        The cells are their product; every loss and adjacency gets its optimum without privacy beside it.
+        The cells are their product.
     scaling
         How rows get into the unit ball: a name in ``scaling.SCALINGS``.
     show
@@ -135,7 +137,15 @@ class Experiment:
     kind
         ``"curves"`` draws a figure and prints a table, ``"table"`` prints only.
     axis
-        ``"epsilon"`` or ``"lambda"``: what runs along a table's columns and a figure's axis.
+        ``"epsilon"``, ``"lambda"`` or ``"size"``: what runs along a table's columns and a figure's axis.
+    sizes
+        How many records are drawn for training; None keeps the data set's own training part, or 80 per cent.
+    optimum
+        Whether every loss and adjacency gets its optimum without privacy beside it.
+    measure
+        What is measured on the test part.
+    published
+        The printed figures, to stand beside the measured ones.
     uncovered
         What the figure could also hold and why it does not.
     """
@@ -155,14 +165,37 @@ class Experiment:
     axis: str = "epsilon"
     tuning: Tuning = Tuning()
     uncovered: tuple[str, ...] = ()
+    sizes: tuple[int | None, ...] = (None,)
+    optimum: bool = True
+    measure: str = "test AUC"
+    published: tuple[Published, ...] = ()
 
     def cells(self, dataset: str) -> Iterator[Cell]:
         """Expand to the cells of one data set."""
-        for series in dict.fromkeys(s.baseline() for s in self.series):
-            for rule in self.rules:
-                yield Cell(dataset, self.scaling, series, PURE, math.inf, rule, self.repeats, self.tuning)
-        for series in self.series:
-            for notion in self.notions:
+        for size in self.sizes:
+            for series in dict.fromkeys(s.baseline() for s in self.series if self.optimum):
                 for rule in self.rules:
-                    for epsilon in self.epsilons:
-                        yield Cell(dataset, self.scaling, series, notion, epsilon, rule, self.repeats, self.tuning)
+                    yield self.cell(dataset, series, PURE, math.inf, rule, size)
+            for series in self.series:
+                for notion, epsilons in self._budgets(series):
+                    for rule in self.rules_of(series):
+                        for epsilon in epsilons:
+                            yield self.cell(dataset, series, notion, epsilon, rule, size)
+
+    def cell(
+        self, dataset: str, series: Series, notion: Notion, epsilon: float, rule: Rule, size: int | None = None
+    ) -> Cell:
+        """Return one cell."""
+        return Cell(dataset, self.scaling, series, notion, epsilon, rule, self.repeats, self.tuning, size)
+
+    def rules_of(self, series: Series) -> tuple[Rule, ...]:
+        """Return how lambda is chosen for a series: as its own setting says, else by the entry's rules."""
+        return self.rules if series.regularization is None else (Rule("fixed", series.regularization),)
+
+    def _budgets(self, series: Series) -> Iterator[tuple[Notion, tuple[float, ...]]]:
+        if not series.private:
+            yield PURE, (math.inf,)
+            return
+        for notion in self.notions:
+            if notion in (series.notions or self.notions):
+                yield notion, self.epsilons

@@ -48,6 +48,7 @@ CATALOGUE = (
     Known("webspam", ("webspam.npz", "webspam_wc_normalized_unigram.svm", "webspam*"), splits=6),
     Known("a9a", ("a9a_train.npz", "a9a"), ("a9a_test.npz", "a9a.t")),
     Known("pima", ("pima.npz", "diabetes", "diabetes_scale")),
+    Known("diabetic_retinopathy", ("diabetic_retinopathy.npz",)),
     Known("german_credit", ("german_credit.npz", "german.numer", "german.numer_scale")),
 )
 

@@ -6,12 +6,21 @@ from collections.abc import Callable, Iterable, Sequence
 
 from diptych.experiments.points import Point
 from diptych.experiments.protocol import Experiment
-from diptych.experiments.wang_erm import REFERENCE, WANG_ERM
+from diptych.experiments.protocols import wang_erm_protocol, xue_protocol
+from diptych.experiments.wang_erm import REFERENCE as WANG_ERM_REFERENCE
+from diptych.experiments.wang_erm import WANG_ERM
 from diptych.experiments.wang_erm_findings import findings as wang_erm_findings
+from diptych.experiments.xue import REFERENCE as XUE_REFERENCE
+from diptych.experiments.xue import XUE
+from diptych.experiments.xue_findings import findings as xue_findings
 
-PAPERS: dict[str, tuple[Experiment, ...]] = {"wang-erm": WANG_ERM}
-TITLES = {"wang-erm": REFERENCE}
-FINDINGS: dict[str, Callable[[Sequence[Point]], list[str]]] = {"wang-erm": wang_erm_findings}
+PAPERS: dict[str, tuple[Experiment, ...]] = {"wang-erm": WANG_ERM, "xue": XUE}
+TITLES = {"wang-erm": WANG_ERM_REFERENCE, "xue": XUE_REFERENCE}
+FINDINGS: dict[str, Callable[[Sequence[Point]], list[str]]] = {"wang-erm": wang_erm_findings, "xue": xue_findings}
+PROTOCOLS: dict[str, Callable[[Sequence[Experiment], Sequence[Point]], list[str]]] = {
+    "wang-erm": wang_erm_protocol,
+    "xue": xue_protocol,
+}
 
 
 def experiments_of(paper: str, figures: Iterable[str] = ()) -> tuple[Experiment, ...]:

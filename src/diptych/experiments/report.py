@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from diptych.experiments import figures
+from diptych.experiments.comparisons import comparison
 from diptych.experiments.points import Point, select, summarise, write_points
-from diptych.experiments.protocol import CROSS_VALIDATED, EXACT, Experiment
-from diptych.experiments.registry import FINDINGS, TITLES
+from diptych.experiments.protocol import Experiment
+from diptych.experiments.published import with_published
+from diptych.experiments.registry import FINDINGS, PROTOCOLS, TITLES
 from diptych.experiments.runner import CELLS
-from diptych.experiments.scaling import SCALING_WORDS
 from diptych.experiments.store import Store
 from diptych.experiments.tables import table
 
@@ -25,6 +26,7 @@ def write_report(paper: str, experiments: Sequence[Experiment], output: Path, sa
     """
     rows = Store(output / CELLS).read()
     points = [p for p in summarise(rows) if p.figure in {e.name for e in experiments}]
+    points = with_published(experiments, points)
     write_points(points, output / SUMMARY)
     drawn = _draw(experiments, points, output, say)
     page = output / f"{paper}.md"
@@ -51,7 +53,7 @@ def _page(paper: str, experiments: Sequence[Experiment], points: Sequence[Point]
         f"diptych reproduce {paper} --data FOLDER --output FOLDER",
         "```",
         "",
-        *protocol(experiments, points),
+        *PROTOCOLS[paper](experiments, points),
     ]
     lines += [
         "",
@@ -66,34 +68,6 @@ def _page(paper: str, experiments: Sequence[Experiment], points: Sequence[Point]
     return lines
 
 
-def protocol(experiments: Sequence[Experiment], points: Sequence[Point]) -> list[str]:
-    """Say how the values came about."""
-    repeats = sorted({p.repeats for p in points if p.algorithm != EXACT and p.repeats})
-    lines = [
-        f"Mean test AUC ± standard error over {' or '.join(map(str, repeats))} repeats: fresh noise on the published "
-        "train and test parts (ijcnn1, satimage, a9a), stratified random 80/20 splits elsewhere (http, webspam: 6 that "
-        "the repeats share, the standard error being over splits; else one a repeat). All noise is seeded: these "
-        "models are for comparison, not for release. Labels are public (`replace-within-class`) unless a line says "
-        "*labels private*.",
-        "",
-    ]
-    lines += [f"- *{SCALING_WORDS[name]}*." for name in dict.fromkeys(e.scaling for e in experiments)]
-    rules = {rule for e in experiments for rule in e.rules}
-    lines += [
-        "- *λ public*: `diptych.algorithms.choose_regularization`, a function of n, d, loss and budget. It foresees "
-        "the defended noise, also for the paper's constants."
-    ]
-    if CROSS_VALIDATED in rules:
-        tuning = next(e.tuning for e in experiments if CROSS_VALIDATED in e.rules)
-        lines += [
-            f"- *λ cross-validated*: as in the paper, the best of {', '.join(f'{x:g}' for x in tuning.grid)} by "
-            f"{tuning.folds}-fold cross-validation on the training part at ε = {tuning.epsilon:g}, for each data set, "
-            "line and notion. **Its privacy cost is not charged**: these rows do not keep their ε."
-        ]
-    lines += ["- *Shifted logistic* is `Logistic(margin=1, temperature=0.5)`, ours."]
-    return lines
-
-
 def section(experiment: Experiment, points: Sequence[Point], picture: str | None) -> list[str]:
     """Return heading, figure, table and what is not covered, of one experiment."""
     here = [p for p in points if p.figure == experiment.name]
@@ -105,7 +79,7 @@ def section(experiment: Experiment, points: Sequence[Point], picture: str | None
         lines += ["", f"Not run, because the files were not there or not asked for: {', '.join(missing)}."]
     if picture:
         lines += ["", f"![{experiment.title}]({picture})"]
-    lines += ["", *table(experiment, here)]
+    lines += ["", *(table if experiment.optimum else comparison)(experiment, here)]
     lines += [f"\nNot covered: {text}." for text in experiment.uncovered]
-    notes = dict.fromkeys((p.dataset, p.algorithm, p.loss, p.constants, p.note) for p in here if p.note)
+    notes = dict.fromkeys((p.dataset, p.line or p.algorithm, p.loss, p.constants, p.note) for p in here if p.note)
     return [*lines, *(f"\nNot covered: {', '.join(note[:4])}: {note[4]}" for note in notes)]

@@ -26,8 +26,10 @@ SETTINGS = (
     "radius",
     "rule",
     "epsilon",
+    "line",
+    "size",
 )
-COLUMNS = (*SETTINGS, "lambda", "repeat", "split", "auc", "note", "repeats", "fingerprint")
+COLUMNS = (*SETTINGS, "lambda", "repeat", "split", "score", "note", "repeats", "fingerprint")
 
 
 def settings(figure: str, cell: Cell) -> dict[str, str]:
@@ -45,6 +47,8 @@ def settings(figure: str, cell: Cell) -> dict[str, str]:
         "radius": "" if series.radius is None else f"{series.radius:g}",
         "rule": cell.rule.name if cell.rule.value is None else f"{cell.rule.name} {cell.rule.value:g}",
         "epsilon": f"{cell.epsilon:g}",
+        "line": series.line,
+        "size": "" if cell.size is None else str(cell.size),
     }
 
 
@@ -52,11 +56,11 @@ def lines(figure: str, cell: Cell, outcome: Outcome, fingerprint: str) -> list[d
     """Return the CSV lines of one cell: one a repeat, or one with a note if it could not be run."""
     fixed = settings(figure, cell) | {"lambda": f"{outcome.regularization:.6g}", "fingerprint": fingerprint}
     if outcome.note:
-        return [fixed | {"repeat": "", "split": "", "auc": "", "note": outcome.note, "repeats": "1"}]
-    count = {"note": "", "repeats": str(len(outcome.aucs))}
+        return [fixed | {"repeat": "", "split": "", "score": "", "note": outcome.note, "repeats": "1"}]
+    count = {"note": "", "repeats": str(len(outcome.scores))}
     return [
-        fixed | count | {"repeat": str(k), "split": split, "auc": f"{value:.6f}"}
-        for k, (split, value) in enumerate(zip(outcome.splits, outcome.aucs, strict=True))
+        fixed | count | {"repeat": str(k), "split": split, "score": f"{value:.6f}"}
+        for k, (split, value) in enumerate(zip(outcome.splits, outcome.scores, strict=True))
     ]
 
 
@@ -92,7 +96,10 @@ class Store:
         if not self.path.exists():
             return []
         with self.path.open(newline="", encoding="utf-8") as file:
-            rows = [row for row in csv.DictReader(file) if None not in row.values() and None not in row]
+            reader = csv.DictReader(file)
+            if reader.fieldnames is None or not set(COLUMNS) <= set(reader.fieldnames):
+                return []  # of another version of this library
+            rows = [row for row in reader if None not in row.values() and None not in row]
         groups: dict[tuple[str, str], list[dict[str, str]]] = {}
         for row in rows:
             groups.setdefault((row["figure"], row["fingerprint"]), []).append(row)

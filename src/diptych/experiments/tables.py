@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from diptych.experiments.points import Point
-from diptych.experiments.protocol import PURE, Cell, Experiment, Notion, Rule, Series
+from diptych.experiments.protocol import PURE, Experiment, Notion, Rule, Series
 from diptych.experiments.store import settings
 from diptych.spec import Adjacency
 
@@ -55,8 +55,9 @@ def _row(
     def at(which: Series, column: Column) -> Point | None:
         chosen = rule or column.rule
         assert chosen is not None
-        cell = Cell(dataset, experiment.scaling, which, column.notion, column.epsilon, chosen, 0, experiment.tuning)
-        return index.get((*list(settings(experiment.name, cell).values())[:-1], column.epsilon))
+        cell = experiment.cell(dataset, which, column.notion, column.epsilon, chosen)
+        words = settings(experiment.name, cell) | {"epsilon": column.epsilon}
+        return index.get(tuple(words.values()))
 
     points = [at(series, column) for column in columns]
     exact = [at(series.baseline(), Column(PURE, math.inf, r)) for r in (experiment.rules if rule is None else (None,))]

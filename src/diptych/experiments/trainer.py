@@ -1,4 +1,4 @@
-"""Training one cell: lambda by its rule, one release a repeat, test AUC. Runs inside worker processes.
+"""Training one cell: lambda by its rule, one release a repeat, test score. Runs inside worker processes.
 
 Output perturbations of one table and lambda share their minimiser, which is kept; that does not change a release.
 """
@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diptych.algorithms import ObjectivePerturbation, OutputPerturbation, choose_regularization
+from diptych.experiments.descents import DESCENTS, Descents, components
 from diptych.experiments.protocol import CROSS_VALIDATED, EXACT, OUTPUT, PUBLIC, Cell, Series
-from diptych.experiments.workbench import Split, Workbench, auc
+from diptych.experiments.series import METRIC
+from diptych.experiments.workbench import Split, Workbench, auc, neighbour_accuracy
 from diptych.noise import BitSource, bit_source
 from diptych.risks import PairTable, RankingRisk, minimise
 from diptych.spec import Budget
@@ -23,11 +25,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one cell gave: lambda, the part and AUC of each repeat; or why it could not be run."""
+    """What one cell gave: lambda, the part and score of each repeat; or why it could not be run."""
 
     regularization: float = math.nan
     splits: tuple[str, ...] = ()
-    aucs: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
     note: str = ""
 
 
@@ -37,6 +39,7 @@ class Trainer:
 
     bench: Workbench
     minimisers: dict[tuple[str, RankingRisk, float], Array] = field(default_factory=dict)
+    descents: Descents = field(default_factory=Descents)
 
     def run(self, cell: Cell, regularization: float | None = None) -> Outcome:
         """Train all repeats of a cell; ``regularization`` is what cross-validation chose."""
@@ -46,21 +49,21 @@ class Trainer:
             return Outcome(note=str(refusal))
 
     def _run(self, cell: Cell, chosen: float | None) -> Outcome:
-        splits, aucs, lam = [], [], math.nan
+        splits, scores, lam = [], [], math.nan
         for repeat in range(self._repeats(cell)):
-            split = self.bench.split(repeat)
+            split = self.bench.split(repeat, cell.size)
             budget = cell.notion.budget(cell.epsilon, split.train.n)
             if repeat == 0:  # splits are stratified: all have one public size
                 lam = self._regularization(cell, split.train, budget, chosen)
             w = self.fit(cell.series, split, lam, budget, bit_source(cell.seed(repeat)))
             splits.append(split.name)
-            aucs.append(auc(split.test.scores(w), split.test.positive))
-        return Outcome(lam, tuple(splits), tuple(aucs))
+            scores.append(score(cell.series, split, w))
+        return Outcome(lam, tuple(splits), tuple(scores))
 
     def _repeats(self, cell: Cell) -> int:
         if cell.series.algorithm != EXACT:
             return cell.repeats
-        return len({id(self.bench.split(repeat)) for repeat in range(cell.repeats)})
+        return len({id(self.bench.split(repeat, cell.size)) for repeat in range(cell.repeats)})
 
     def _regularization(self, cell: Cell, table: PairTable, budget: Budget, chosen: float | None) -> float:
         if cell.rule == CROSS_VALIDATED:
@@ -77,6 +80,8 @@ class Trainer:
 
     def fit(self, series: Series, split: Split, lam: float, budget: Budget, source: BitSource) -> Array:
         """Return one released model: what ``Algorithm.run`` would return."""
+        if series.algorithm in DESCENTS:
+            return self.descents.fit(series, split, lam, budget, source)
         risk, algorithm = series.risk(lam), _algorithm(series)
         if isinstance(algorithm, ObjectivePerturbation):
             return algorithm.run(risk, split.train, budget, source, series.constants).coef
@@ -113,3 +118,10 @@ class Trainer:
 
 def _algorithm(series: Series) -> OutputPerturbation | ObjectivePerturbation:
     return OutputPerturbation() if series.algorithm in (OUTPUT, EXACT) else ObjectivePerturbation()
+
+
+def score(series: Series, split: Split, w: Array) -> float:
+    """Return the test score of a model: the AUC of a ranking, the accuracy of neighbours in a metric."""
+    if series.task == METRIC:
+        return neighbour_accuracy(components(w), split.train, split.test)
+    return auc(split.test.scores(w), split.test.positive)

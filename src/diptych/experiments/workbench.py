@@ -13,6 +13,7 @@ from diptych.experiments.scaling import SCALINGS
 from diptych.risks import PairTable
 
 TEST_SHARE = 0.2
+NEIGHBOURS = 3
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,34 @@ class Workbench:
     def __init__(self, source: Source, scaling: str) -> None:
         self.source, self._scaling = source, SCALINGS[scaling]
         self._train, self._test = source.read()
-        self._splits: dict[int, Split] = {}
+        self._splits: dict[tuple[int, int | None], Split] = {}
 
-    def split(self, repeat: int) -> Split:
-        """Return the published parts, or the random split of that repeat (stratified: labels stay as rare)."""
+    def split(self, repeat: int, size: int | None = None) -> Split:
+        """Return the published parts, or the random split of that repeat (stratified: labels stay as rare).
+
+        With a ``size``, that many records of the training part are drawn, and all others are for testing.
+        """
+        if size is not None:
+            return self._draw(repeat, size)
         number = 0 if self._test is not None else repeat % (self.source.splits or repeat + 1)
-        if number not in self._splits:
-            self._splits[number] = self._make(number)
-        return self._splits[number]
+        if (number, None) not in self._splits:
+            self._splits[number, None] = self._make(number)
+        return self._splits[number, None]
+
+    def _draw(self, number: int, size: int) -> Split:
+        """The smaller of two draws of one number is a part of the larger."""
+        X, y = self._train
+        if not 0 < size < len(y):
+            raise ValueError(f"{self.source.name} has {len(y)} records: {size} for training leave none for testing.")
+        if (number, size) not in self._splits:
+            order = np.random.default_rng(number).permutation(len(y))
+            train, test = order[:size], order[size:]
+            scale = self._scaling(X[train])
+            split = Split(
+                f"split {number} of {size}", PairTable(scale(X[train]), y[train]), PairTable(scale(X[test]), y[test])
+            )
+            self._splits[number, size] = split
+        return self._splits[number, size]
 
     def _make(self, number: int) -> Split:
         train, test = self._train, self._test
@@ -79,3 +100,15 @@ def auc(scores: Array, positive: Mask) -> float:
     low, high = np.sort(scores[~positive]), np.sort(scores[positive])
     wins = np.searchsorted(low, high, "left").sum() + np.searchsorted(low, high, "right").sum()
     return float(wins) / (2.0 * len(low) * len(high))
+
+
+def neighbour_accuracy(components: Array, train: PairTable, test: PairTable) -> float:
+    """Share of test records that most of their three nearest training records agree with, in rows times components.
+
+    Of records equally near the first count.
+    """
+    known, new = train.X @ components, test.X @ components
+    distances = np.square(known).sum(axis=1) - 2.0 * (new @ known.T)
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, :NEIGHBOURS]
+    votes = train.positive[nearest].sum(axis=1) * 2 > nearest.shape[1]
+    return float(np.mean(votes == test.positive))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ROOMS = ("spec", "losses", "sets", "kernels", "risks", "noise", "accounting", "algorithms")
-MODULES = ("protocol", "readers", "scaling", "trainer", "workbench")
+MODULES = ("descents", "protocol", "readers", "scaling", "series", "trainer", "workbench")
 
 
 class WorkerError(RuntimeError):
@@ -41,6 +41,11 @@ class Task:
     source: Source
     cell: Cell
     regularization: float | None = None
+
+    @property
+    def shared(self) -> Hashable:
+        """What one worker should compute for several tasks."""
+        return self.cell.trajectory
 
 
 @lru_cache(maxsize=2)
@@ -74,9 +79,11 @@ def results(work: Callable[[Task], R], tasks: Sequence[Task], jobs: int) -> Iter
 def _pooled(work: Callable[[Task], R], tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, R]]:
     pool = ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn"))
     try:
-        futures: dict[Future[R], int] = {pool.submit(work, task): number for number, task in enumerate(tasks)}
+        futures: dict[Future[list[R]], list[int]] = {
+            pool.submit(_each, work, [tasks[k] for k in group]): group for group in _groups(tasks)
+        }
         for future in as_completed(futures):
-            yield futures[future], future.result()
+            yield from zip(futures[future], future.result(), strict=True)
     except DataError as refusal:
         raise DataError(str(refusal)) from refusal  # from here, so that its text is known to be ours
     except BrokenProcessPool as error:
@@ -86,6 +93,19 @@ def _pooled(work: Callable[[Task], R], tasks: Sequence[Task], jobs: int) -> Iter
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _each(work: Callable[[Task], R], tasks: Sequence[Task]) -> list[R]:
+    return [work(task) for task in tasks]
+
+
+def _groups(tasks: Sequence[Task]) -> Iterable[list[int]]:
+    """Return numbers of tasks: together what shares a costly computation, everything else alone."""
+    groups: dict[object, list[int]] = {}
+    for number, task in enumerate(tasks):
+        shared = getattr(task, "shared", None)
+        groups.setdefault(number if shared is None else shared, []).append(number)
+    return groups.values()
 
 
 @contextmanager
