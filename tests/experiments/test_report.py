@@ -74,11 +74,11 @@ def test_row_labels_and_lambdas(tiny: Experiment) -> None:
 
 def test_the_registry_refuses_unknown_names() -> None:
     assert [e.name for e in experiments_of("wang-erm", ["figure-3"])] == ["figure-3"]
-    with pytest.raises(ValueError, match="paper must be one of wang-erm"):
+    with pytest.raises(ValueError, match="paper must be one of wang-erm, xue"):
         experiments_of("other")
     with pytest.raises(ValueError, match="figure must be one of figure-1, figure-2"):
         experiments_of("wang-erm", ["figure-9"])
-    assert set(registry.PAPERS) == set(registry.TITLES) == set(registry.FINDINGS)
+    assert set(registry.PAPERS) == set(registry.TITLES) == set(registry.FINDINGS) == set(registry.PROTOCOLS)
 
 
 def test_wang_erm_is_as_the_paper_states() -> None:

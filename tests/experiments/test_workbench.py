@@ -60,3 +60,15 @@ def test_classes_are_dealt_evenly(rng) -> None:
     for mask in (y, ~y):
         counts = np.bincount(folds[mask], minlength=5)
         assert counts.max() - counts.min() <= 1
+
+
+def test_drawn_training_parts_are_nested_and_leave_the_rest_for_testing(folder: Path) -> None:
+    pima = bench(folder, "pima")
+    small, large = pima.split(3, 32), pima.split(3, 64)
+    assert (large.train.n, large.test.n) == (64, 86)
+    assert small.name != large.name
+    np.testing.assert_array_equal(small.train.positive, large.train.positive[:32])
+    assert pima.split(3, 64) is large
+    assert not np.array_equal(pima.split(4, 64).train.X, large.train.X)
+    with pytest.raises(ValueError, match="150 for training leave none for testing"):
+        pima.split(0, 150)
