@@ -43,13 +43,28 @@ def test_a_tiny_reproduction_from_end_to_end(data: Path, tmp_path: Path) -> None
     }
 
 
+def test_a_tiny_table_beside_its_printed_figures(tmp_path: Path) -> None:
+    rng, output = np.random.default_rng(1), tmp_path / "out"
+    y = np.where(rng.random(300) < 0.4, 1, -1)
+    np.savez(tmp_path / "pima.npz", X=rng.normal(size=(300, 2)) + (y == 1)[:, None], y=y)
+    options = ("--data", tmp_path, "--output", output, "--repeats", 2, "--jobs", 1, "--only", "pima")
+    done = run("xue", *options, "--figure", "table-4")
+    assert done.exit_code == 0, done.output
+    page = (output / "xue.md").read_text(encoding="utf-8")
+    assert "## table-4: AUC against ε, n = 256" in page
+    assert "| DPEGD, paper | 0 |" in page
+    assert "(0.645) |" in page
+    assert "Not run, because the files were not there or not asked for: diabetic_retinopathy." in page
+    assert {path.name for path in output.iterdir()} == {"cells.csv", "summary.csv", "xue.md"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("wang-erm", "--data", "nowhere-at-all"), "there is no folder"),
         (("wang-erm", "--data", "."), "holds no known data set"),
         (("wang-erm", "--data", ".", "--only", "moon"), "moon is not a known data set"),
-        (("other", "--data", "."), "paper must be one of wang-erm"),
+        (("other", "--data", "."), "paper must be one of wang-erm, xue"),
         (("wang-erm", "--data", ".", "--figure", "figure-9"), "figure must be one of figure-1"),
     ],
 )

@@ -39,7 +39,7 @@ def test_the_page_has_its_sessions() -> None:
     assert sum(output.count("Error: ") for output in told) >= 12
 
 
-@pytest.mark.parametrize("name", ["fit", "predict", "evaluate"])
+@pytest.mark.parametrize("name", ["fit", "predict", "evaluate", "reproduce"])
 def test_the_page_lists_every_option(name) -> None:
     section = PAGE.read_text().split(f"## `diptych {name} ")[1].split("\n## ")[0]
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from diptych.algorithms import ObjectivePerturbation, OutputPerturbation
+from diptych.experiments import experiments_of
 from diptych.experiments.protocol import (
     APPROXIMATE,
     CROSS_VALIDATED,
@@ -104,3 +105,14 @@ def test_seeds_differ_by_setting_and_repeat_but_not_by_the_number_of_repeats() -
     seeds = {one.seed(k) for k in range(50)} | {replace(one, epsilon=3.0).seed(0), replace(one, rule=Rule("x")).seed(0)}
     assert len(seeds) == 52
     assert replace(one, repeats=60).seed(3) == one.seed(3)
+
+
+def test_seeds_of_the_entries_of_wang_et_al_never_change() -> None:
+    cells = list(experiments_of("wang-erm", ["figure-3"])[0].cells("pima"))
+    assert [cells[k].seed(0) for k in (0, 4, -1)] == [48697328397547626, 5211048781252343, 62695951912118588]
+
+
+def test_seeds_follow_settings_that_repr_leaves_out() -> None:
+    one = cell(Series(OUTPUT, "logistic"))
+    others = [replace(one, size=64), replace(one, series=replace(one.series, how=OutputPerturbation()))]
+    assert len({c.seed(0) for c in (one, *others)}) == len({c.fingerprint() for c in (one, *others)}) == 3

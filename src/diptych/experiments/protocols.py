@@ -58,8 +58,8 @@ def xue_protocol(experiments: Sequence[Experiment], points: Sequence[Point]) -> 
         "strongly convex, else 0. *non-private* is the online pass without noise, as in the paper.",
         "- *paper*: schedules and noise as published, for one record replaced (labels private); *defended*: our "
         "constants and default schedules. OffPairStrC and OffPairC are rebuilt from descriptions and have ours only.",
-        f"- *{OURS}* is one setting a task and notion, fixed for all data sets, n and ε after a few trials on these "
-        "data sets (whose cost is not charged): "
+        f"- *{OURS}* is one setting a task and notion, fixed for all data sets, n and ε after a few trials on the "
+        "same data sets and splits (neither charged to the budget nor held out): "
         + "; ".join(f"{loss} by {algorithm}, λ = {lam}, {notion}" for notion, algorithm, loss, lam in how)
         + ".",
     ]
