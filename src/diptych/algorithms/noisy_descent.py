@@ -129,6 +129,7 @@ class NoisyGD:
         self, risk: PairRisk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended"
     ) -> Release:
         """Descend on noisy gradients, and say what was promised."""
+        self.check(risk, budget, constants)
         plan = self.plan(risk, table.size(risk.adjacency), table.d, budget, constants)
         start, steps = plan.risk.start(table.d), plan.schedule.steps
         tables = turns(plan.risk, table, source)
