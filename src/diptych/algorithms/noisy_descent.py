@@ -85,6 +85,11 @@ class NoisyGD:
                 "algorithm='epoch-gd'."
             )
         if constants == "paper":
+            if not risk.loss.differentiable:  # their step size is at most 1/(2L)
+                raise UnsuitableError(
+                    f"loss={risk.loss.name!r} has a kink, and constants='paper' needs a smooth loss; use "
+                    "loss='smoothed-hinge', or constants='defended'."
+                )
             check_paper("auto", "gaussian", Adjacency.REPLACE, risk, free=False)
 
     def plan(
