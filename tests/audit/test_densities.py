@@ -14,7 +14,7 @@ from diptych import Adjacency, Budget, Logistic, SmoothedHinge, Squared, Squared
 from diptych.accounting import NoisePlan, gaussian_delta, plan_tilt
 from diptych.audit import compare, search_densities
 from diptych.audit.densities import Grid, log_density
-from diptych.audit.sensitivity import explicit_gradients, pair_weight
+from diptych.audit.explicit import explicit_gradients, pair_weight
 from diptych.risks import PairTable, RankingRisk
 from diptych.sets import Free, L2Ball
 from diptych.spec import TableSize

@@ -17,7 +17,7 @@ from diptych import Adjacency, Budget, Logistic, SmoothedHinge, Squared, Squared
 from diptych.accounting import NoisePlan, gaussian_mu
 from diptych.algorithms.objective_perturbation import FINISH, ObjectivePerturbation, Perturbation
 from diptych.audit import Distinguished, Worst, distinguish, search_densities
-from diptych.audit.sensitivity import pair_weight
+from diptych.audit.explicit import pair_weight
 from diptych.noise import SeededBits, discrete_gaussian, discrete_laplace
 from diptych.risks import PairTable, RankingRisk
 from diptych.sets import Free, L2Ball

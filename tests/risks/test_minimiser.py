@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from diptych import Adjacency
 from diptych.audit import search_minimiser
-from diptych.audit.sensitivity import explicit_gradients
+from diptych.audit.explicit import explicit_gradients
 from diptych.losses import Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
 from diptych.risks import PairTable, RankingRisk, iteration_bound, minimise
 from diptych.risks import newton as newton_module

@@ -9,7 +9,7 @@ import pytest
 
 from diptych import Adjacency
 from diptych.audit import Neighbours, search_determinant, search_gradient
-from diptych.audit.sensitivity import explicit_gradients
+from diptych.audit.explicit import explicit_gradients
 from diptych.losses import Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
 from diptych.risks import PairTable, RankingRisk, minimise
 from diptych.sets import Free, L2Ball

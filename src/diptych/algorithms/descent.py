@@ -190,13 +190,14 @@ def rounding(certificate: Certificate, step_size: float, features: int) -> float
 def movement(schedule: Schedule, certificate: Certificate, features: int, *, averaged: bool) -> float:
     """Return how far one record can move the last iterate, or the mean of all (Lemma 1).
 
-    D_t = (1 - eta lambda) D_(t-1) + eta (s + 2 e) if the record's part is at work, + rounding; the worst part counts.
+    D_t = (1 - eta lambda) D_(t-1) + eta (s + 2 e) + rounding, without the s where the record's part is not at work: the
+    iterates differ there, too, and so may the errors of their gradients. The worst part counts.
     """
     contraction = 1.0 - schedule.step_size * certificate.strong_convexity
     carried = contraction ** np.arange(schedule.steps)  # what a kick leaves after so many more steps
     if averaged:
         carried = np.cumsum(carried) / schedule.steps
-    kick = schedule.step_size * per_step(certificate)
-    slack = rounding(certificate, schedule.step_size, features)
+    kick = schedule.step_size * certificate.gradient_sensitivity
+    slack = schedule.step_size * 2.0 * certificate.gradient_error + rounding(certificate, schedule.step_size, features)
     most = max(float(carried[part :: schedule.parts].sum()) for part in range(min(schedule.parts, schedule.steps)))
     return kick * most + slack * float(carried.sum())

@@ -86,7 +86,8 @@ class EpochGD:
     def __post_init__(self) -> None:
         check_noise(self.noise)
         check_settings_of(self.name, self.steps, self.step_size)
-        if self.epochs != "auto" and not (isinstance(self.epochs, int) and 1 <= self.epochs <= 60):
+        whole = isinstance(self.epochs, int) and not isinstance(self.epochs, bool) and 1 <= self.epochs <= 60
+        if self.epochs != "auto" and not whole:
             raise ValueError(f"epochs must be a whole number from 1 to 60, or 'auto'; got {self.epochs!r}.")
 
     def check(self, risk: PairRisk[Any], budget: Budget, constants: str = "defended") -> None:
@@ -99,7 +100,7 @@ class EpochGD:
 
     def parts(self, size: TableSize, constants: str = "defended") -> list[int]:
         """Return how many records each epoch has: n/2, n/4, ..., the last one all that are left."""
-        fewest = 2
+        fewest = 1 if constants == "paper" else 2  # in half of the last part: theirs has two records
         if size.positives is not None and size.negatives is not None:  # then every part gets records of both classes
             fewest = 2 + -(-size.n // min(size.positives, size.negatives))
         most = 60 if constants == "paper" else EPOCHS

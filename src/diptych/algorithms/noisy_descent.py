@@ -85,6 +85,11 @@ class NoisyGD:
                 "algorithm='epoch-gd'."
             )
         if constants == "paper":
+            if not risk.loss.differentiable:  # their step size is at most 1/(2L)
+                raise UnsuitableError(
+                    f"loss={risk.loss.name!r} has a kink, and constants='paper' needs a smooth loss; use "
+                    "loss='smoothed-hinge', or constants='defended'."
+                )
             check_paper("auto", "gaussian", Adjacency.REPLACE, risk, free=False)
 
     def plan(
@@ -129,6 +134,7 @@ class NoisyGD:
         self, risk: PairRisk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended"
     ) -> Release:
         """Descend on noisy gradients, and say what was promised."""
+        self.check(risk, budget, constants)
         plan = self.plan(risk, table.size(risk.adjacency), table.d, budget, constants)
         start, steps = plan.risk.start(table.d), plan.schedule.steps
         tables = turns(plan.risk, table, source)

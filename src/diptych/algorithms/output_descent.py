@@ -142,6 +142,7 @@ class GDOutput:
         self, risk: PairRisk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended"
     ) -> Release:
         """Descend, perturb, and say what was promised."""
+        self.check(risk, budget, constants)
         plan = self.plan(risk, table.size(risk.adjacency), table.d, budget, constants)
         w = result(plan, table, source)
         if plan.noise is None:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diptych.accounting import NoisePlan
+from diptych.audit.explicit import pair_weight
 from diptych.audit.neighbours import Neighbours
-from diptych.audit.sensitivity import pair_weight
 from diptych.risks import PairTable, RankingRisk
 from diptych.spec import Adjacency, TableSize
 

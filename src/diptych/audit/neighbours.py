@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from diptych.risks import PairTable
 from diptych.spec import Adjacency
 
 Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -19,30 +22,46 @@ class Neighbours:
     """Tables of n rows in the unit ball, the last of which differs in the neighbour, and a point w for each.
 
     ``X`` (batch, n + 1, d): rows 0 ... n-1 are the table, rows 0 ... n-2 and n its neighbour.
-    ``positive`` (batch, n + 1): the labels, in the same order.
+    ``codes`` (batch, n + 1): the classes, in the same order; 1 is the positive one.
     """
 
     X: Array
-    positive: Mask
+    codes: Codes
     w: Array
+    classes: int = 2
 
     @classmethod
     def random(
-        cls, rng: np.random.Generator, batch: int, n: int, d: int, radius: float, adjacency: Adjacency, positives: int
+        cls,
+        rng: np.random.Generator,
+        batch: int,
+        n: int,
+        d: int,
+        radius: float,
+        adjacency: Adjacency,
+        positives: int,
+        classes: int = 2,
+        dimension: int | None = None,
     ) -> Neighbours:
-        """Draw tables at random: labels at random where they are private, else ``positives`` of them."""
+        """Draw tables at random, ``positives`` of their labels positive where that is public; with 0, any labels.
+
+        ``w`` has ``dimension`` numbers, by default one a feature.
+        """
         X = into_ball(rng.normal(size=(batch, n + 1, d)) * 2.0, 1.0)
-        w = into_ball(rng.normal(size=(batch, d)) * radius, radius)
-        if adjacency is Adjacency.REPLACE:
-            share = rng.random((batch, 1))
-            return cls(X, rng.random((batch, n + 1)) < share, w)
-        positive = np.zeros((batch, n + 1), dtype=np.bool_)
-        positive[:, :positives] = True
-        flip = rng.random(batch) < 0.5  # the changed record is positive in half of them
-        positive[flip] = positive[flip][:, ::-1]
-        positive[flip, :-1] = np.arange(n)[None, :] >= n - positives
-        positive[:, -1] = positive[:, -2]
-        return cls(X, positive, w)
+        w = into_ball(rng.normal(size=(batch, d if dimension is None else dimension)) * radius, radius)
+        within = adjacency is Adjacency.REPLACE_WITHIN_CLASS
+        if within and positives:
+            codes = np.zeros((batch, n + 1), dtype=np.int64)
+            codes[:, :positives] = 1
+            flip = rng.random(batch) < 0.5  # the changed record is positive in half of them
+            codes[flip] = codes[flip][:, ::-1]
+            codes[flip, :-1] = np.arange(n)[None, :] >= n - positives
+        else:
+            shares = rng.random((batch, 1, classes - 1))
+            codes = (rng.random((batch, n + 1, 1)) < shares).sum(axis=2)
+        if within:
+            codes[:, -1] = codes[:, -2]
+        return cls(X, codes, w, classes)
 
     def moved(self, rng: np.random.Generator, size: Array, radius: float, adjacency: Adjacency) -> Neighbours:
         """Return a random change of every pair: some rows, some labels where they are private, and w."""
@@ -55,25 +74,29 @@ class Neighbours:
         mirror = rng.random(batch) < 0.05
         X[mirror, target[mirror]] = -X[mirror, source[mirror]]
         w = into_ball(self.w + size[:, None] * radius * rng.normal(size=self.w.shape), radius)
-        positive = self.positive.copy()
+        codes = self.codes.copy()
         if adjacency is Adjacency.REPLACE:
             flip = rng.random(batch) < 0.3
-            positive[flip, target[flip]] ^= True
-        return Neighbours(X, positive, w)
+            codes[flip, target[flip]] = (codes[flip, target[flip]] + 1) % self.classes
+        return Neighbours(X, codes, w, self.classes)
 
-    def sides(self) -> tuple[tuple[Array, Mask], tuple[Array, Mask]]:
+    def sides(self) -> tuple[tuple[Array, Codes], tuple[Array, Codes]]:
         """Rows and labels of the tables, and of their neighbours."""
         kept = np.r_[0 : self.X.shape[1] - 2, self.X.shape[1] - 1]
-        return (self.X[:, :-1], self.positive[:, :-1]), (self.X[:, kept], self.positive[:, kept])
+        return (self.X[:, :-1], self.codes[:, :-1]), (self.X[:, kept], self.codes[:, kept])
 
-    def tables(self, k: int) -> tuple[PairTable, PairTable]:
-        """Return the k-th pair as tables."""
-        (X, positive), (other, labels) = self.sides()
-        return PairTable(X[k], positive[k]), PairTable(other[k], labels[k])
+    def tables(self, k: int, kind: Callable[[Array, Any], Any] = PairTable) -> tuple[Any, Any]:
+        """Return the k-th pair as tables of that kind."""
+        (X, codes), (other, labels) = self.sides()
+        return kind(X[k], codes[k]), kind(other[k], labels[k])
+
+    def taken(self, which: NDArray[np.intp]) -> Neighbours:
+        """Return some of the pairs, some perhaps more than once."""
+        return Neighbours(self.X[which], self.codes[which], self.w[which], self.classes)
 
     def keep(self, better: Mask, other: Neighbours) -> None:
         """Replace the pairs where ``better`` holds by those of ``other``."""
-        self.X[better], self.positive[better], self.w[better] = other.X[better], other.positive[better], other.w[better]
+        self.X[better], self.codes[better], self.w[better] = other.X[better], other.codes[better], other.w[better]
 
 
 def into_ball(rows: Array, radius: float) -> Array:

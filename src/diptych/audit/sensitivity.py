@@ -1,24 +1,24 @@
-"""Adversarial search for the sensitivity of gradients and minimisers of a ranking risk.
+"""Adversarial search for the sensitivity of gradients, minimisers and whatever else a table leads to.
 
-A claim that a search exceeds is wrong; the ratio that a search reaches says how tight a claim is. The
-search sums explicit pairs: it shares no code with the kernels whose certificate it attacks.
+A claim that a search exceeds is wrong; the ratio that a search reaches says how tight a claim is. What is
+searched comes from explicit pairs (``explicit.py``) or, for results of algorithms, from the algorithm itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diptych.audit.explicit import explicit_hessians, gradients, pair_weight, parameters
 from diptych.audit.neighbours import Neighbours
-from diptych.losses import Loss
-from diptych.risks import PairTable, RankingRisk, minimise
+from diptych.risks import MetricRisk, MetricTable, PairRisk, PairTable, RankingRisk, minimise
 from diptych.spec import Adjacency, TableSize
 
 Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Found:
 
     reached: float
     claimed: float
-    table: PairTable
-    neighbour: PairTable
+    table: Any
+    neighbour: Any
     w: Array
 
     @property
@@ -40,50 +40,22 @@ class Found:
         return self.reached / self.claimed
 
 
-def explicit_gradients(loss: Loss, X: Array, positive: Mask, w: Array, scale: float) -> Array:
-    """Unregularised gradients of a batch of small tables, pair by pair."""
-    scores = np.einsum("bnd,bd->bn", X, w)
-    slopes = loss.slope(scores[:, :, None] - scores[:, None, :])
-    slopes *= positive[:, :, None] & ~positive[:, None, :]
-    return np.asarray(scale * np.einsum("bij,bijd->bd", slopes, X[:, :, None, :] - X[:, None, :, :]))
-
-
-def explicit_hessians(loss: Loss, X: Array, positive: Mask, w: Array, scale: float) -> Array:
-    """Unregularised Hessians of a batch of small tables, pair by pair."""
-    scores = np.einsum("bnd,bd->bn", X, w)
-    bends = loss.curvature(scores[:, :, None] - scores[:, None, :])
-    bends *= positive[:, :, None] & ~positive[:, None, :]
-    apart = X[:, :, None, :] - X[:, None, :, :]
-    return np.asarray(scale * np.einsum("bij,bijk,bijl->bkl", bends, apart, apart))
-
-
-def pair_weight(size: TableSize) -> float:
-    """1/N: the weight of a pair."""
-    if size.positives is None:
-        return 1.0 / size.n**2
-    return 1.0 / (size.positives * (size.n - size.positives))
-
-
 def search_gradient(
-    risk: RankingRisk, size: TableSize, d: int, seed: int, batch: int = 64, rounds: int = 400, tilt: float = 0.0
+    risk: PairRisk[Any], size: TableSize, d: int, seed: int, batch: int = 64, rounds: int = 400, tilt: float = 0.0
 ) -> Found:
-    """Search neighbouring tables and w, ||w|| <= radius, for the largest change of the gradient.
+    """Search neighbouring tables and w in the set, ||w|| <= radius, for the largest change of the gradient.
 
     ``tilt`` bounds a linear term; infinity searches all of the set.
     """
-    certificate = risk.certificate(size, tilt=tilt)
-    scale = pair_weight(size)
+    certificate = risk.certificate(size, d, tilt=tilt)
 
     def change(pairs: Neighbours) -> Array:
-        (X, positive), (other, labels) = pairs.sides()
-        here = explicit_gradients(risk.loss, X, positive, pairs.w, scale)
-        there = explicit_gradients(risk.loss, other, labels, pairs.w, scale)
-        return np.asarray(np.linalg.norm(here - there, axis=1))
+        w = parameters(risk, pairs.w)
+        here, there = (gradients(risk, size, X, codes, w) for X, codes in pairs.sides())
+        return np.asarray(np.linalg.norm((here - there).reshape(len(w), -1), axis=1))
 
-    rng = np.random.default_rng(seed)
-    return _climb(
-        change, risk, size, d, _far(risk, certificate.radius), certificate.gradient_sensitivity, rng, batch, rounds
-    )
+    radius, rng = _far(risk, certificate.radius), np.random.default_rng(seed)
+    return _climb(change, risk, size, d, radius, certificate.gradient_sensitivity, rng, batch, rounds)
 
 
 def search_determinant(
@@ -112,27 +84,48 @@ def search_minimiser(risk: RankingRisk, size: TableSize, d: int, seed: int, batc
     """Search neighbouring tables for the largest move of the minimiser."""
     certificate = risk.certificate(size)
     tolerance = max(1e-4 * certificate.gradient_sensitivity, 4.0 * certificate.gradient_error)
+    claimed = certificate.minimiser_sensitivity(tolerance)
+    return search_output(
+        lambda table: minimise(risk, table, tolerance).w, risk, size, d, claimed, seed, batch=batch, rounds=rounds
+    )
+
+
+def search_output(
+    result: Callable[[Any], Array],
+    risk: PairRisk[Any],
+    size: TableSize,
+    d: int,
+    claimed: float,
+    seed: int,
+    batch: int = 8,
+    rounds: int = 40,
+) -> Found:
+    """Search neighbouring tables of that public size for the largest move of a result, against what is claimed of it.
+
+    ``result`` takes a table of the risk to a vector, without noise; the record that is replaced is the last one.
+    """
+    kind, _ = _tables_of(risk)
 
     def change(pairs: Neighbours) -> Array:
-        moves = []
-        for k in range(len(pairs.X)):
-            here, there = (minimise(risk, table, tolerance).w for table in pairs.tables(k))
-            moves.append(float(np.linalg.norm(here - there)))
-        return np.array(moves)
+        tables = (pairs.tables(k, kind) for k in range(len(pairs.X)))
+        return np.array([float(np.linalg.norm(result(here) - result(there))) for here, there in tables])
 
-    rng = np.random.default_rng(seed)
-    claimed = certificate.minimiser_sensitivity(tolerance)
-    return _climb(change, risk, size, d, certificate.radius, claimed, rng, batch, rounds)
+    return _climb(change, risk, size, d, 1.0, claimed, np.random.default_rng(seed), batch, rounds)
 
 
-def _far(risk: RankingRisk, radius: float) -> float:
+def _tables_of(risk: PairRisk[Any]) -> tuple[Callable[[Array, Any], Any], int]:
+    """Return what makes tables for a risk, and how many classes they shall have."""
+    return (MetricTable, 3) if isinstance(risk, MetricRisk) else (PairTable, 2)
+
+
+def _far(risk: PairRisk[Any], radius: float) -> float:
     """Return the radius, or one from which on the slopes of a pair of opposite rows hardly change."""
     return min(radius, 5.0 * (risk.loss.margin + risk.loss.temperature))
 
 
 def _climb(
     change: Callable[[Neighbours], Array],
-    risk: RankingRisk,
+    risk: PairRisk[Any],
     size: TableSize,
     d: int,
     radius: float,
@@ -142,15 +135,14 @@ def _climb(
     rounds: int,
 ) -> Found:
     """Climb from many random starts by random moves whose size shrinks; keep what gets worse for the claim."""
-    adjacency, positives = Adjacency(risk.adjacency), size.positives or 0
-    pairs = Neighbours.random(rng, batch, size.n, d, radius, adjacency, positives)
+    adjacency, positives, (kind, classes) = Adjacency(risk.adjacency), size.positives or 0, _tables_of(risk)
+    pairs = Neighbours.random(rng, batch, size.n, d, radius, adjacency, positives, classes, risk.dimension(d))
     best = change(pairs)
     for step in range(rounds):
         if step == rounds // 4:  # go on from the better half only
             order = np.argsort(best)[::-1][: max(1, batch // 2)]
             twice = np.concatenate((order, order))
-            pairs = Neighbours(pairs.X[twice], pairs.positive[twice], pairs.w[twice])
-            best = best[twice]
+            pairs, best = pairs.taken(twice), best[twice]
         spread = 0.5 * 10.0 ** (-4.0 * rng.random(len(best)) * (step + 1) / rounds)
         trial = pairs.moved(rng, spread, radius, adjacency)
         reached = change(trial)
@@ -158,5 +150,5 @@ def _climb(
         pairs.keep(better, trial)
         best = np.where(better, reached, best)
     worst = int(np.argmax(best))
-    table, neighbour = pairs.tables(worst)
-    return Found(float(best[worst]), claimed, table, neighbour, pairs.w[worst])
+    table, neighbour = pairs.tables(worst, kind)
+    return Found(float(best[worst]), claimed, table, neighbour, risk.constraint.project(pairs.w[worst]))

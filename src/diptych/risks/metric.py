@@ -189,7 +189,7 @@ class MetricRisk:
             radius=self.constraint.radius,
             lipschitz=slope * square,
             pair_lipschitz=slope * square,
-            smoothness=bend * square**2 + self.regularization,
+            smoothness=self.curve.curvature_bound(math.inf) * square**2 + self.regularization,
             strong_convexity=self.regularization,
             gradient_sensitivity=self.pair_bound() * square * self.pair_share(size),
             gradient_error=error + 4.0 * UNIT * self.regularization * self.constraint.radius,

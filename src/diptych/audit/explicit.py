@@ -1,0 +1,76 @@
+"""Gradients and Hessians of batches of small tables from explicit pairs.
+
+They share no code with the kernels behind the risks, so that what they say of a certificate is a second opinion.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diptych.losses import Loss
+from diptych.risks import MetricRisk, PairRisk
+from diptych.sets import unpack
+from diptych.spec import TableSize
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+def pair_weight(size: TableSize) -> float:
+    """1/N: the weight of a pair in a ranking risk."""
+    if size.positives is None:
+        return 1.0 / size.n**2
+    return 1.0 / (size.positives * (size.n - size.positives))
+
+
+def explicit_gradients(loss: Loss, X: Array, codes: Any, w: Array, scale: float) -> Array:
+    """Unregularised gradients of ranking risks at vectors w, for a batch of small tables, pair by pair."""
+    scores = np.einsum("bnd,bd->bn", X, w)
+    slopes = loss.slope(scores[:, :, None] - scores[:, None, :])
+    slopes *= _ranked(codes)
+    return np.asarray(scale * np.einsum("bij,bijd->bd", slopes, _apart(X)))
+
+
+def explicit_hessians(loss: Loss, X: Array, codes: Any, w: Array, scale: float) -> Array:
+    """Unregularised Hessians of ranking risks at vectors w, for a batch of small tables, pair by pair."""
+    scores = np.einsum("bnd,bd->bn", X, w)
+    bends = loss.curvature(scores[:, :, None] - scores[:, None, :])
+    bends *= _ranked(codes)
+    return np.asarray(scale * np.einsum("bij,bijk,bijl->bkl", bends, _apart(X), _apart(X)))
+
+
+def explicit_metric_gradients(risk: MetricRisk, X: Array, codes: Codes, W: Array) -> Array:
+    """Unregularised gradients of metric risks at matrices W, themselves matrices, for a batch of small tables."""
+    n, apart = X.shape[1], _apart(X)
+    squares = np.einsum("bijk,bkl,bijl->bij", apart, W, apart)
+    near = np.where(codes[:, :, None] == codes[:, None, :], 1.0, -1.0)
+    pulls = -near * risk.curve.slope(near * (risk.offset - squares))  # a record with itself: apart is 0
+    return np.asarray(np.einsum("bij,bijk,bijl->bkl", pulls, apart, apart) / (n * (n - 1.0)))
+
+
+def parameters(risk: PairRisk[Any], w: Array) -> Array:
+    """Bring points of a ball into the set of a risk: vectors; for a metric, matrices."""
+    if isinstance(risk, MetricRisk):
+        return np.array([unpack(risk.constraint.project(one)) for one in w])
+    return w
+
+
+def gradients(risk: PairRisk[Any], size: TableSize, X: Array, codes: Codes, w: Array) -> Array:
+    """Unregularised gradients of either risk at such parameters, and of their shape, for a batch of small tables."""
+    if isinstance(risk, MetricRisk):
+        return explicit_metric_gradients(risk, X, codes, w)
+    return explicit_gradients(risk.loss, X, codes, w, pair_weight(size))
+
+
+def _apart(X: Array) -> Array:
+    """Differences of the rows of each table."""
+    return np.asarray(X[:, :, None, :] - X[:, None, :, :])
+
+
+def _ranked(codes: Any) -> NDArray[np.bool_]:
+    """Which pairs are of a positive record and a negative one, in this order."""
+    positive = np.asarray(codes, dtype=np.bool_)
+    return np.asarray(positive[:, :, None] & ~positive[:, None, :])
