@@ -162,12 +162,13 @@ def movement(certificate: Certificate, share: float, steps: Array, features: int
     """Return how far one record can move the mean of the iterates (Theorem 4), the worst position of it.
 
     Its own step moves by eta_t B, B the most that one pair's gradient moves; a later one by eta_t B/t; all contract
-    what is there by 1 - eta_t lambda.
+    what is there by 1 - eta_t lambda. Errors of the computed gradients count in every step; they are relative to the
+    weights of the pairs, which sum to 1 here and to at least 2/9 in the certificate.
     """
-    pair = (certificate.gradient_sensitivity + 2.0 * certificate.gradient_error) / share
-    kicks = steps * pair
+    kicks = steps * certificate.gradient_sensitivity / share
     later = kicks / np.arange(1.0, len(steps) + 1.0)
     slack = np.array([rounding(certificate, length, features) for length in steps])
+    slack += steps * 2.0 * 4.5 * certificate.gradient_error
     carried = np.ones(len(steps))  # what a kick at step t adds to the sum of all later distances
     for t in range(len(steps) - 2, -1, -1):
         carried[t] += (1.0 - steps[t + 1] * certificate.strong_convexity) * carried[t + 1]
