@@ -16,6 +16,7 @@ from diptych.spec import Budget
 Array = NDArray[np.float64]
 
 NOISES = ("gaussian", "laplace", "norm-laplace")
+LOUDEST = 1e200  # a scale of noise
 LARGEST = 2.0**52  # steps; lattice points up to here, and their sums with noise, are exact doubles
 
 
@@ -110,8 +111,15 @@ def lattice_slack(dimension: int, mu: float, steps: int) -> tuple[float, float]:
     return dimension * unit, (math.sqrt(dimension) + mu + 40.0) ** 2 * unit
 
 
+def check_scale(scale: float) -> None:
+    """Refuse noise beyond what doubles can hold."""
+    if not scale <= LOUDEST:
+        raise ValueError("epsilon is so small that the noise would drown any model; raise it.")
+
+
 def _on_lattice(sensitivity: float, ratio: float, per_step: float) -> tuple[Lattice, float, float]:
     """Return a lattice, the scale (sensitivity + per_step step)/ratio on it, and that numerator."""
+    check_scale(sensitivity / ratio)
     lattice = Lattice.for_scale(sensitivity / ratio)
     for _ in range(64):
         rounded = sensitivity + per_step * lattice.step
@@ -170,6 +178,7 @@ def plan_laplace(budget: Budget, sensitivity: float, dimension: int) -> NoisePla
 def norm_laplace_plan(budget: Budget, sensitivity: float, dimension: int) -> NoisePlan:
     """Gamma = s/epsilon (``docs/theory/norm-laplace.md``); the last digits are rounded away afterwards."""
     scale = sensitivity / budget.epsilon * (1.0 + 2.0**-50)
+    check_scale(scale)
     return NoisePlan(
         noise="norm-laplace",
         norm="Euclidean norm",

@@ -121,7 +121,9 @@ class ObjectivePerturbation:
         main = Budget((1.0 - FINISH) * budget.epsilon, (1.0 - FINISH) * budget.delta)
         risk = _confined(risk, size)
         everywhere = risk.certificate(size, dimension, tilt=math.inf)
-        ridge = max(risk.regularization, everywhere.ridge_for(JACOBIAN * main.epsilon, dimension))
+        ridge, share = risk.regularization, JACOBIAN * main.epsilon
+        if everywhere.determinant_shift(ridge, dimension) > share:
+            ridge = everywhere.ridge_for(share, dimension)
         if not ridge <= LARGEST_RIDGE:
             raise ValueError("epsilon is so small that the noise would drown any model; raise it.")
         if ridge > risk.regularization:

@@ -98,7 +98,9 @@ class OutputPerturbation:
         self.check(risk, budget, constants)
         certificate = risk.certificate(size, dimension)
         euclidean = self.sensitivity(certificate, self.tolerance(certificate, budget))
-        return paper_plan(risk, size, dimension, budget, euclidean)
+        plan, defended = paper_plan(risk, size, dimension, budget, euclidean)
+        plan.check_range(certificate.radius + euclidean)
+        return plan, defended
 
     def added_risk(self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget) -> float:
         """Predict the risk that the noise adds: (beta/(2 d)) E||b||^2, for pairs a unit apart."""

@@ -71,6 +71,7 @@ def private_auc(scores: Array, positive: Mask, adjacency: Adjacency, budget: Bud
     n, positives = scores.size, int(np.count_nonzero(positive))
     within = adjacency is Adjacency.REPLACE_WITHIN_CLASS
     plan = plan_auc(TableSize(n, positives if within else None), budget)
+    plan.check_range(0.5 if within else 0.5 * n)
     centred = 0.5 * concordance(scores, positive)
     if within:
         value = plan.add(np.array([centred / (positives * float(n - positives))]), source)[0] + 0.5

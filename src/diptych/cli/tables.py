@@ -24,6 +24,7 @@ from diptych.cli.refusals import RefusedError
 Array = NDArray[np.float64]
 
 TROUBLE = (pa.ArrowException, OSError, ValueError, KeyError)  # what pyarrow raises, some of it as Python's own
+MISSING = ("", "NA", "NaN", "nan", "null", "NULL", "None")  # what a text column of a CSV holds for them
 REMEDIES = {
     ".csv": "it must be UTF-8 text with as many fields on every line as on the first, the header; export it again",
     ".parquet": "it is damaged or cut short; export it again",
@@ -98,7 +99,10 @@ def read_target(table: Any, name: str, parameter: str = "TABLE") -> NDArray[Any]
     if column.null_count:
         raise RefusedError(f"{parameter}: the target {name!r} has missing labels; drop such records.")
     if types.is_string(kind) or types.is_large_string(kind):
-        return np.asarray(column.to_pylist(), dtype=np.str_)
+        labels = np.asarray(column.to_pylist(), dtype=np.str_)
+        if np.any(np.isin(np.char.strip(labels), MISSING)):
+            raise RefusedError(f"{parameter}: the target {name!r} has missing labels; drop such records.")
+        return labels
     if types.is_boolean(kind) or types.is_integer(kind):
         return np.asarray(column.to_numpy())
     if types.is_floating(kind):

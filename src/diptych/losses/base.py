@@ -14,6 +14,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from diptych.spec.budget import is_number
+from diptych.spec.budget import to_float as _float
+
 Array = NDArray[np.float64]
 
 LARGEST = 1e6  # margins and temperatures beyond it, or below its inverse, would drown in rounding
@@ -40,7 +43,10 @@ class Loss(ABC):
     needs_margin: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        margin, temperature = self.margin, self.temperature
+        for field in ("margin", "temperature"):
+            if not is_number(getattr(self, field)):
+                raise ValueError(f"{field} of the {self.name} loss must be a number; got {getattr(self, field)!r}.")
+        margin, temperature = _float(self.margin), _float(self.temperature)
         if not 0 <= margin <= LARGEST or (self.needs_margin and margin == 0):
             least = "above 0 (at 0 the zero vector is already the best model)" if self.needs_margin else "at least 0"
             raise ValueError(f"margin of the {self.name} loss must be {least} and at most {LARGEST:g}; got {margin!r}.")
@@ -49,6 +55,8 @@ class Loss(ABC):
                 f"temperature of the {self.name} loss must be between {1.0 / LARGEST:g} and {LARGEST:g}; "
                 f"got {temperature!r}."
             )
+        object.__setattr__(self, "margin", margin)  # constants must not be computed in narrower types
+        object.__setattr__(self, "temperature", temperature)
 
     def value(self, t: Array) -> Array:
         """l(t)."""

@@ -99,6 +99,8 @@ class Certificate:
             low, high = 0.5 * low, low
         while high - low > 1e-12 * high:
             middle = 0.5 * (low + high)
+            if not low < middle < high:
+                break
             low, high = (low, middle) if self.determinant_shift(middle, dimension) <= share else (middle, high)
         return high
 

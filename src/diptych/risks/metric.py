@@ -182,6 +182,7 @@ class MetricRisk:
         slope = self.curve.slope_bound(self.reach)
         bend = self.curve.curvature_bound(self.reach)
         margin_error = (8.0 * features + 32.0) * UNIT * self.constraint.radius * square
+        margin_error += 8.0 * UNIT * (self.offset + self.loss.margin)
         error = (bend * margin_error + (2.0 * size.n + 4.0 * features + 32.0) * UNIT * slope) * square
         return Certificate(
             adjacency=self.adjacency,

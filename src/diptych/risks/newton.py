@@ -117,14 +117,18 @@ def _forcing(norm: float, tolerance: float) -> float:
 
 
 def _descend(problem: Problem, here: LocalRisk, g: Array, p: Array, smoothness: float) -> LocalRisk | None:
-    """Return the point of the longest step that lowers the risk enough, if any does."""
-    value, promised = here.value(), -float(g @ p)
+    """Return the point of the longest step that lowers the risk enough, if any does.
+
+    Where a kink is near, only short steps may; halving goes on as long as the risk can tell.
+    """
+    value, promised, lost = here.value(), -float(g @ p), FLAT * here.magnitude()
     guard = GUARD * float(g @ g) / (2.0 * smoothness)
-    for halving in range(HALVINGS + 1):
-        length = 0.5**halving
+    length = 1.0
+    while length >= 0.5**HALVINGS or length * promised > lost:
         there = problem.at(here.w + length * p)
         if there.value() <= value - max(ARMIJO * length * promised, guard):
             return there
+        length *= 0.5
     return None
 
 

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 KERNEL_ERROR = 1e-11  # of L times the diameter: docs/theory/pair-kernels.md
 UNIT = 2.0**-53
-SMALLEST_RADIUS = 1e-9
+SMALLEST_RADIUS, LARGEST_RADIUS = 1e-9, 1e9
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class RankingRisk:
         )
         if not math.isfinite(reach * curvature) or self.regularization == 0:
             return certificate
-        error = certificate.gradient_error + 4.0 * UNIT * features * curvature * reach
+        error = certificate.gradient_error + 4.0 * UNIT * features * curvature * (reach + self.loss.margin)
         error += 4.0 * UNIT * self.regularization * radius
         if math.isfinite(self.constraint.radius):
             error *= 1.0 + certificate.bending
@@ -138,7 +138,9 @@ class RankingRisk:
     def confined(self, size: TableSize, travel: float) -> RankingRisk:
         """Return the risk on a ball that holds every minimiser, or what paths of that length from 0 lead to."""
         radius = max(SMALLEST_RADIUS, min(self.minimiser_radius(size), travel))
-        return self if radius >= self.constraint.radius else replace(self, constraint=L2Ball(radius))
+        return (
+            self if radius >= min(self.constraint.radius, LARGEST_RADIUS) else replace(self, constraint=L2Ball(radius))
+        )
 
     @property
     def span(self) -> float:

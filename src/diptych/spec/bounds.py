@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from diptych.spec.budget import is_number, to_float
+
 LARGEST, SMALLEST = 1e100, 1e-100  # between them, scaling neither overflows nor loses digits
 
 
@@ -65,10 +67,7 @@ class Bounds:
 
 
 def _number(name: str, value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
+    number = to_float(value) if is_number(value) else math.nan  # type: ignore[arg-type]
     if not abs(number) <= LARGEST:
         raise ValueError(f"bounds: {name} must be finite numbers, at most {LARGEST:g} in size; got {value!r}.")
     return number
@@ -76,7 +75,9 @@ def _number(name: str, value: object) -> float:
 
 def _numbers(name: str, value: object) -> float | tuple[float, ...]:
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return tuple(_number(name, item) for item in value)
+        if not (numbers := tuple(_number(name, item) for item in value)):
+            raise ValueError(f"bounds: {name} is empty; give one number, or one a feature.")
+        return numbers
     return _number(name, value)
 
 

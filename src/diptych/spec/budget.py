@@ -32,8 +32,8 @@ class Budget:
                 f"delta must be a number in [0, 1), with 0 for pure differential privacy; got {self.delta!r}."
             )
 
-        object.__setattr__(self, "epsilon", float(self.epsilon))
-        object.__setattr__(self, "delta", float(self.delta))
+        object.__setattr__(self, "epsilon", to_float(self.epsilon))
+        object.__setattr__(self, "delta", to_float(self.delta))
 
     @property
     def private(self) -> bool:
@@ -54,3 +54,11 @@ class Budget:
 def is_number(value: object) -> bool:
     """Whether a value is a real number, and not a truth value."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def to_float(value: Real | float) -> float:
+    """Return a number as a double, infinite where it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
