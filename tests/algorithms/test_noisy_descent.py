@@ -14,7 +14,7 @@ from diptych.algorithms import NoisyGD, UnsuitableError
 from diptych.algorithms.descent import LEAST, MOST, OPEN, confine, part_size, per_step, turns
 from diptych.noise import SecureBits, SeededBits
 from diptych.risks import MetricRisk, MetricTable, PairTable, RankingRisk, minimise
-from diptych.sets import Free, L2Ball, PSDFrobeniusBall, PSDTraceBall
+from diptych.sets import Free, L2Ball, PSDFrobeniusBall, PSDTraceBall, unpack
 from diptych.spec import TableSize
 from tests.descents import APPROXIMATE, WITHIN, name_of, table_for
 
@@ -110,35 +110,34 @@ def test_without_privacy_a_hinge_comes_near_its_optimum() -> None:
 
 
 @adjacencies
-@pytest.mark.parametrize("kind", ["ranking", "metric"])
+@pytest.mark.parametrize("kind", [RankingRisk, MetricRisk])
 @pytest.mark.parametrize("seed", range(5))
 def test_ties_at_the_kink_cannot_tip_many_pairs_at_once(kind, adjacency, seed) -> None:
     """Rows on a grid put many margins on the kink, where rounding decides; one record still moves s + 2 e at most.
 
     For a metric a changed label also changes the order in which the kernel meets all other records.
     """
-    rng = np.random.default_rng(seed)
-    n, d = 60, 2
-    X = rng.integers(-3, 4, size=(n, d)) * (1.0 / 6.0) * math.sqrt(2.0) * 0.99
-    codes = rng.integers(2, size=n)
+    rng, n, step = np.random.default_rng(seed), 60, 0.99 / (3.0 * math.sqrt(2.0))
+    X, codes = rng.integers(-3, 4, size=(n, 2)) * step, rng.integers(2, size=n)
     other, labels = X.copy(), codes.copy()
     other[-1] = -X[0]
     if adjacency is not WITHIN:
         labels[-1] = 1 - codes[-1]
-    if kind == "ranking":
-        risk = RankingRisk(Hinge(), 0.0, L2Ball(10.0), adjacency)
+    if kind is RankingRisk:
         tables = PairTable(X, codes == 1), PairTable(other, labels == 1)
-        points = [np.array([k / (X[X != 0].min() * 3), 0.0]) for k in (1.0, 0.5)]
+        risk = RankingRisk(Hinge(), 0.0, L2Ball(10.0), adjacency)
+        points = [np.array([1.0, 0.0]) / (3.0 * step), np.array([1.0, -1.0]) / (2.0 * step)]
     else:
-        risk = MetricRisk(Hinge(), 0.0, PSDFrobeniusBall(10.0), adjacency, offset=0.5)
         tables = MetricTable(X, codes), MetricTable(other, labels)
-        step = math.sqrt(2.0) * 0.99 / 6.0
-        points = [np.array([k / step**2, k / step**2, 0.0]) for k in (0.5 / 9, 1.5 / 9, 0.5 / 4)]
-    certificate = risk.certificate(tables[0].size(adjacency), d, tilt=math.inf)
+        risk = MetricRisk(Hinge(), 0.0, PSDFrobeniusBall(40.0), adjacency)
+        points = [np.array([2.0, 2.0, 0.0]) / (step**2 * squared) for squared in (5.0, 25.0)]
+    allowed = per_step(risk.certificate(tables[0].size(adjacency), 2, tilt=math.inf))
     for w in points:
-        w = risk.constraint.project(w)
-        moved = np.linalg.norm(risk.gradient(w, tables[0]) - risk.gradient(w, tables[1]))
-        assert moved <= per_step(certificate)
+        apart = X[:, None] - X
+        margins = apart @ w if kind is RankingRisk else np.einsum("ijk,kl,ijl->ij", apart, unpack(w), apart) - 1.0
+        ties = np.abs(margins - 1.0)[codes[:, None] != codes] < 1e-12
+        assert ties.sum() >= 20
+        assert np.linalg.norm(risk.gradient(w, tables[0]) - risk.gradient(w, tables[1])) <= allowed
 
 
 # --- published constants
