@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
+from scipy import stats
 
-from diptych.noise import SecureBits, SeededBits, bit_source
+from diptych.noise import SecureBits, SeededBits, bit_source, permutation
+from tests.statistics import ALARM
 
 
 def test_secure_words_are_fresh_and_fair() -> None:
@@ -33,3 +37,31 @@ def test_random_states() -> None:
     for state in (-1, "seed", True, 1.5):
         with pytest.raises(ValueError, match="random_state must be None"):
             bit_source(state)
+
+
+def orders(count: int, source, draw=permutation) -> np.ndarray:
+    """How often each order of four comes up."""
+    names = {order: k for k, order in enumerate(permutations(range(4)))}
+    return np.bincount([names[tuple(draw(4, source).tolist())] for _ in range(count)], minlength=24)
+
+
+@pytest.mark.parametrize("source", [SeededBits(11), SecureBits()], ids=["seeded", "secure"])
+def test_permutations_are_uniform(source) -> None:
+    assert stats.chisquare(orders(24_000, source)).pvalue > ALARM
+
+
+def test_a_permutation_that_is_not_uniform_is_seen() -> None:
+    """Negative control: one order in twelve is turned into another."""
+
+    def loaded(n: int, source) -> np.ndarray:
+        order = permutation(n, source)
+        return np.arange(n) if order[0] == 3 and source.words(1)[0] % 3 == 0 else order
+
+    assert stats.chisquare(orders(24_000, SeededBits(12), loaded)).pvalue < ALARM
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+def test_permutations_hold_every_place_once(n) -> None:
+    order = permutation(n, SecureBits())
+    np.testing.assert_array_equal(np.sort(order), np.arange(n))
+    np.testing.assert_array_equal(permutation(n, SeededBits(3)), permutation(n, SeededBits(3)))

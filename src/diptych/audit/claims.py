@@ -45,24 +45,25 @@ class Claim:
 def claims(algorithm: Any, risk: Risk, size: TableSize, features: int, budget: Budget) -> Iterator[Claim]:
     """Yield all that a private run claims, in Euclidean norm, wherever the changed record may come to stand."""
     if isinstance(algorithm, OnlineOutput):
-        return _online_output(algorithm, risk, size, features, budget)
+        within, steps, noise = algorithm.plan(risk, size, features, budget)
+        return _claims("the mean of the iterates", within, size, partial(_pass, within, steps), noise, range(size.n))
     if isinstance(algorithm, EpochGD):
-        return _epoch_gd(algorithm, risk, size, features, budget)
+        return _of_epochs(algorithm, risk, size, features, budget)
     if not isinstance(algorithm, GDOutput | NoisyGD):
         raise TypeError(f"no claims are known of {type(algorithm).__name__}.")
     plan = algorithm.plan(risk, size, features, budget)
     if isinstance(algorithm, GDOutput):
-        return _dealt("the result of the descent", plan, size, _result)
+        return _of_plan("the result of the descent", plan, size, partial(_result, plan))
     w = _worst_point(plan, part_size(risk, size), features)
-    return _dealt("the gradients of all steps", plan, size, partial(_gradients, w=w))
+    return _of_plan("the gradients of all steps", plan, size, partial(_gradients, plan, w))
 
 
-def _epoch_gd(algorithm: EpochGD, risk: Risk, size: TableSize, features: int, budget: Budget) -> Iterator[Claim]:
+def _of_epochs(algorithm: EpochGD, risk: Risk, size: TableSize, features: int, budget: Budget) -> Iterator[Claim]:
     """Each epoch from the worst w that a search finds: where the last one ended may be anywhere."""
     parts = _parts(algorithm, size)
     for number, (part, plan) in enumerate(zip(parts, algorithm.plan(risk, size, parts, features, budget), strict=True)):
         w = _worst_point(plan, part_size(risk, part), features)
-        yield from _dealt(f"the mean of epoch {number + 1} of {len(parts)}", plan, part, partial(_mean, w=w))
+        yield from _of_plan(f"the mean of epoch {number + 1} of {len(parts)}", plan, part, partial(_mean, plan, w))
 
 
 def _parts(algorithm: EpochGD, size: TableSize) -> list[TableSize]:
@@ -73,39 +74,41 @@ def _parts(algorithm: EpochGD, size: TableSize) -> list[TableSize]:
     ]
 
 
-def _online_output(
-    algorithm: OnlineOutput, risk: Risk, size: TableSize, features: int, budget: Budget
+def _of_plan(what: str, plan: Descent, size: TableSize, compute: Callable[[Any], Array]) -> Iterator[Claim]:
+    """Where parts take turns, the changed record's place decides which part it comes into."""
+    places = range(size.n - 1 if plan.schedule.parts == 1 else 0, size.n)
+    return _claims(what, plan.risk, size, compute, plan.noise, places)
+
+
+def _claims(
+    what: str, risk: Risk, size: TableSize, compute: Callable[[Any], Array], noise: NoisePlan | None, places: range
 ) -> Iterator[Claim]:
-    within, steps, noise = algorithm.plan(risk, size, features, budget)
-    for place in range(size.n):
+    for place in places:
         order = np.insert(np.arange(size.n - 1), place, size.n - 1)
-        compute = partial(_pass, within, steps, order)
-        yield Claim(f"the mean of the iterates, change at place {place}", within, size, compute, _euclidean(noise))
+        moved = partial(_reordered, compute, order)
+        yield Claim(f"{what}, change at place {place}", risk, size, moved, _euclidean(noise))
 
 
-def _dealt(what: str, plan: Descent, size: TableSize, compute: Callable[..., Array]) -> Iterator[Claim]:
-    """Yield the claim on ``compute`` for some ways to cut the table into the parts that take turns."""
-    for seed in range(1 if plan.schedule.parts == 1 else 2 * plan.schedule.parts):
-        dealt = partial(compute, plan, seed)
-        yield Claim(f"{what}, deal {seed}", plan.risk, size, dealt, _euclidean(plan.noise))
+def _reordered(compute: Callable[[Any], Array], order: NDArray[np.intp], table: Any) -> Array:
+    return compute(table.take(order))
 
 
-def _result(plan: Descent, seed: int, table: Any) -> Array:
-    return result(plan, table, SeededBits(seed))
+def _result(plan: Descent, table: Any) -> Array:
+    return result(plan, table, SeededBits(0))
 
 
-def _mean(plan: Descent, seed: int, table: Any, w: Array) -> Array:
-    return mean_of(descend(plan.risk, turns(plan.risk, table, SeededBits(seed)), plan.schedule, w))
-
-
-def _gradients(plan: Descent, seed: int, table: Any, w: Array) -> Array:
+def _gradients(plan: Descent, w: Array, table: Any) -> Array:
     """Gradients of all steps at one w: given the past, that of a step may be anywhere."""
-    each = [plan.risk.gradient(w, one) for one in turns(plan.risk, table, SeededBits(seed))]
+    each = [plan.risk.gradient(w, one) for one in turns(plan.risk, table, SeededBits(0))]
     return np.concatenate([each[step % len(each)] for step in range(plan.schedule.steps)])
 
 
-def _pass(risk: Any, steps: Array, order: NDArray[np.intp], table: Any) -> Array:
-    return mean_of(one_pass(risk, table.take(order), steps))
+def _mean(plan: Descent, w: Array, table: Any) -> Array:
+    return mean_of(descend(plan.risk, turns(plan.risk, table, SeededBits(0)), plan.schedule, w))
+
+
+def _pass(risk: Any, steps: Array, table: Any) -> Array:
+    return mean_of(one_pass(risk, table, steps))
 
 
 def _worst_point(plan: Descent, size: TableSize, features: int) -> Array:
