@@ -324,3 +324,10 @@ def test_names_that_there_are_not_are_refused() -> None:
         ObjectivePerturbation().run(RankingRisk(Logistic(), 0.1), None, Budget(1.0), SecureBits(), "sharp")
     with pytest.raises(ValueError, match="noise must be 'auto' or one of"):
         ObjectivePerturbation("pink")
+
+
+@pytest.mark.parametrize(("temperature", "epsilon"), [(2.4 / 730, 1.0), (0.001, 1000.0)])
+def test_curvature_below_all_rounding_needs_no_ridge(temperature, epsilon) -> None:
+    risk = RankingRisk(Logistic(3.0, temperature), 1e-3, L2Ball(0.3))
+    plan = ObjectivePerturbation().plan(risk, TableSize(100), 3, Budget(epsilon))
+    assert plan.risk.regularization == 1e-3

@@ -123,3 +123,12 @@ def test_releases_of_the_worst_neighbours_are_told_apart_no_better_than_promised
     zero, silent = 0.0 * statistic(tables[0], positive, adjacency), [SeededBits(5), SeededBits(6)]
     same = distinguish(*(lambda _, s=s: plan_auc(size, budget).add(zero, s) for s in silent), 4000, 0.0, ERROR)
     assert same.epsilon == 0.0
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_noise_finer_than_rounding_is_refused(adjacency) -> None:
+    scores, positive = np.arange(20.0), np.arange(20) > 9
+    with pytest.raises(ValueError, match="epsilon is so large"):
+        private_auc(scores, positive, adjacency, Budget(1e14), SeededBits(0))
+    with pytest.raises(ValueError, match="epsilon is so small"):
+        private_auc(scores, positive, adjacency, Budget(1e-300), SeededBits(0))

@@ -183,3 +183,19 @@ def test_names() -> None:
     assert loss_named(Hinge(2.0)) == Hinge(2.0)
     with pytest.raises(ValueError, match="loss must be one of 'logistic'"):
         loss_named("cosine")
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.float16, np.float32, int])
+@pytest.mark.parametrize("loss", [Logistic, SmoothedHinge, SquaredHinge, Squared, Hinge])
+def test_constants_are_computed_in_doubles_whatever_the_type_of_the_settings(loss, kind) -> None:
+    narrow, wide = loss(kind(100), kind(2)), loss(100.0, 2.0)
+    assert narrow == wide
+    assert type(narrow.margin) is type(narrow.temperature) is float
+    assert narrow.pull() == wide.pull()
+
+
+@pytest.mark.parametrize("wrong", ["x", None, 1j, True, np.ones(2)])
+def test_margins_and_temperatures_are_numbers(wrong) -> None:
+    for settings in ({"margin": wrong}, {"temperature": wrong}):
+        with pytest.raises(ValueError, match="of the logistic loss must be a number"):
+            Logistic(**settings)

@@ -69,3 +69,14 @@ def test_finite_means_finite() -> None:
 def test_bounds_must_name_as_many_features_as_there_are() -> None:
     with pytest.raises(ValueError, match="bounds names 3 features but X has 4"):
         BallScaler(BOUNDS[3], 4)
+
+
+def test_what_becomes_of_a_row_does_not_depend_on_other_rows() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(50, 4))
+    X *= ((1.0 + 4e-13) / np.linalg.norm(X, axis=1))[:, None]
+    longer = X.copy()
+    longer[7] *= 2.0
+    here, there = (BallScaler(Bounds(norm=1.0), 4).transform(rows) for rows in (X, longer))
+    np.testing.assert_array_equal(np.delete(here, 7, axis=0), np.delete(there, 7, axis=0))
+    assert np.linalg.norm(there[7]) <= 1.0 + 1e-15

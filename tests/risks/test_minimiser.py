@@ -277,3 +277,14 @@ def test_no_class_count_is_refused_however_strong_the_regulariser_or_the_tilt(po
         whole = np.linalg.norm(risk.at(found.w, table, b).gradient()) if radius is None else 0.0
         assert whole <= 1e-6 * (lam + push)
         assert radius is None or np.linalg.norm(found.w) <= radius * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("second", [[-0.6, -0.8], [-0.45, -0.6], [0.45, 0.6], [-0.9, 0.1]])
+def test_kinks_do_not_make_the_solver_crawl(second) -> None:
+    """A sharp bend and a tiny lambda: full steps overshoot again and again, short ones must be found."""
+    table = PairTable(np.array([[0.6, 0.8], second]), np.array([True, False]))
+    for loss in (SmoothedHinge(0.1, 0.01), SquaredHinge(0.1, 0.01)):
+        risk = RankingRisk(loss, 1e-6, L2Ball(1.0), Adjacency.REPLACE_WITHIN_CLASS)
+        certificate = risk.certificate(TableSize(2, 1), 2)
+        tolerance = max(1e-3 * certificate.gradient_sensitivity, 4.0 * certificate.gradient_error)
+        assert minimise(risk, table, tolerance).steps < 500

@@ -264,3 +264,23 @@ def test_a_wide_common_offset_costs_no_accuracy(rng) -> None:
     apart = np.linalg.norm(table.X[table.positive][:, None] - table.X[~table.positive][None], axis=2).mean()
     error = np.linalg.norm(risk.gradient(w, moved) - risk.gradient(w, table)) * 120**2
     assert error / (table.positives * table.negatives) <= 1e-11 * apart
+
+
+@pytest.mark.parametrize(
+    "loss", [SmoothedHinge(10.0, 1e-6), SmoothedHinge(1e5, 1e-2), SmoothedHinge(1.0, 1e-3)], ids=str
+)
+@pytest.mark.parametrize("radius", [1e-3, 1.0])
+def test_rounding_stays_within_the_certified_error_for_wide_margins(loss, radius) -> None:
+    rng = np.random.default_rng(5)
+    X, positive = rng.normal(size=(300, 3)), np.arange(300) < 90
+    X /= np.linalg.norm(X, axis=1).max()
+    w = rng.normal(size=3)
+    w *= radius / np.linalg.norm(w)
+    risk = RankingRisk(loss, 1e-3, L2Ball(radius))
+    computed = RankingRisk(loss, 0.0, L2Ball(radius)).gradient(w, PairTable(X, positive))
+    Xl, wl = X.astype(np.longdouble), w.astype(np.longdouble)
+    apart = Xl[positive][:, None] - Xl[~positive][None]
+    slopes = -np.clip((np.longdouble(loss.margin) - apart @ wl) / np.longdouble(loss.temperature), 0, 1)
+    exact = np.einsum("ij,ijd->d", slopes, apart) / 300**2
+    error = float(np.linalg.norm(computed - exact))
+    assert error <= risk.certificate(TableSize(300), 3).gradient_error

@@ -18,22 +18,33 @@ SLACK = 2.0**-40  # rows may exceed the unit ball by this much and by rounding; 
 
 
 @nb.njit(nogil=True, fastmath={"reassoc", "contract"}, cache=True)
+def _square(row: Array) -> float:
+    square = 0.0
+    for k in range(row.size):
+        square += row[k] * row[k]
+    return square
+
+
+@nb.njit(nogil=True, fastmath={"reassoc", "contract"}, cache=True)
 def _inspect(X: Array) -> tuple[float, float]:
     """Return the largest squared norm of a row, and a number that is finite if and only if all of X is."""
     largest, marker = 0.0, 0.0
     for i in range(X.shape[0]):
-        square, zero = 0.0, 0.0
+        zero = 0.0
         for k in range(X.shape[1]):
-            square += X[i, k] * X[i, k]
             zero += X[i, k] * 0.0
         marker += zero
-        largest = max(largest, square)
+        largest = max(largest, _square(X[i]))
     return largest, marker
 
 
 @nb.njit(nogil=True, cache=True)
 def _clip_norm(X: Array, norm: float, out: Array) -> None:
+    """Shorten long rows; at norm 1 the others stay as they are, whatever the rest of the table is like."""
     for i in range(X.shape[0]):
+        if norm == 1.0 and _square(X[i]) <= 1.0 + SLACK:
+            out[i] = X[i]
+            continue
         largest = 0.0
         for k in range(X.shape[1]):
             largest = max(largest, abs(X[i, k]))
