@@ -1,234 +1,197 @@
-"""Pair sums of piecewise losses by sorting: exact for any scores, ties included.
+"""Pair sums of piecewise losses: exact for any scores, ties included. Only the smaller class is sorted.
 
-Every derivative of such a loss is a sum of truncated powers (knot - (s_i - t_j))_+^p. The partners that count
-are a suffix of the other class's sorted scores; one merge of both classes finds them all, by the very comparison
-that explicit pairs would make (s_i - t_j < knot in floating point). Powers come from compensated suffix sums.
+Every derivative of such a loss is a sum of truncated powers (knot - (s_i - t_j))_+^p. Let t be the smaller class in
+ascending order and r(s) the rank of the first t with s - t < knot, by the very comparison in floating point that
+explicit pairs would make. The partners of an s are the t from r(s) on: suffix sums. The partners of t_j are the s with
+r(s) <= j: a histogram by rank, and its prefix sums. All sums are compensated.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from itertools import groupby
+from typing import Any
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from diptych.kernels.ladder import Ladder, Records
 from diptych.kernels.threads import together
-from diptych.losses import PiecewiseLoss
+from diptych.losses import PiecewiseLoss, TruncatedPower
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-Ranks = NDArray[np.int64]
+Pieces = list[TruncatedPower]
 
-SHIFTS = 8  # moves a record that repairing an almost sorted class may take before it is sorted afresh
+WEIGHTS = -1  # what is summed: weights, or the power 0, 1 or 2 of differences
+COLUMNS = {WEIGHTS: 2, 0: 1, 1: 3}  # of a histogram: the sum, what its rounding lost, the count
 
 
 @nb.njit(nogil=True, cache=True)
-def _keys(s: Array, wanted: Mask, value: bool, low: float, scale: float, out: NDArray[np.uint64]) -> None:
-    """Pack the records of one class: score in 32 bits above, position in 32 bits below.
-
-    Branchless: the slot past the end takes the writes that do not count.
-    """
+def _members(positive: Mask, value: bool, out: Records) -> None:
+    """List the records of one class; the slot past the end takes the writes that do not count."""
     j = 0
-    for i in range(s.size):
-        out[j] = (np.uint64(np.int64((s[i] - low) * scale)) << np.uint64(32)) | np.uint64(i)
-        j += wanted[i] == value
+    for i in range(positive.size):
+        out[j] = i
+        j += positive[i] == value
+
+
+def _records(positive: Mask, value: bool) -> Records:
+    positives = int(np.count_nonzero(positive))
+    dtype: type[np.integer[Any]] = np.uint32 if positive.size < 2**32 else np.int64  # half the memory where it does
+    out = np.empty((positives if value else positive.size - positives) + 1, dtype=dtype)
+    _members(positive, value, out)
+    return out[:-1]
 
 
 @nb.njit(nogil=True, cache=True)
-def _repair(keys: NDArray[np.uint64], s: Array, order: Ranks, out: Array) -> bool:
-    """Unpack sorted keys and order records with one key by their scores; False if that takes too long."""
-    budget = SHIFTS * keys.size
-    for j in range(keys.size):
-        i = np.int64(keys[j] & np.uint64(0xFFFFFFFF))
-        x = s[i]
-        k = j
-        while k > 0 and out[k - 1] > x:
-            out[k], order[k] = out[k - 1], order[k - 1]
-            k -= 1
-        budget -= j - k
-        if budget < 0:
-            return False
-        out[k], order[k] = x, i
-    return True
-
-
-def _sort(s: Array, positive: Mask, value: bool, count: int, low: float, high: float) -> tuple[Array, Ranks]:
-    """Return the scores of one class in ascending order, and the records that they belong to."""
-    scale = (2.0**32 - 1.0) / (high - low) if high > low else 0.0
-    if np.isfinite(high - low) and np.isfinite(scale) and s.size < 2**32:
-        packed = np.empty(count + 1, dtype=np.uint64)
-        _keys(s, positive, value, low, scale, packed)
-        keys = packed[:-1]
-        keys.sort()  # integers sort several times faster than scores with their positions
-        out, order = np.empty(count), np.empty(count, dtype=np.int64)
-        if _repair(keys, s, order, out):
-            return out, order
-    order = np.flatnonzero(positive == value)
-    order = order[np.argsort(s[order], kind="stable")]
-    return s[order], order
+def _add(total: float, x: float) -> tuple[float, float]:
+    """Return the rounded sum, and what the rounding lost (Knuth's two-sum)."""
+    new = total + x
+    back = new - total
+    return new, (total - (new - back)) + (x - back)
 
 
 @nb.njit(nogil=True, cache=True)
-def _suffix_sums(t: Array, q: Array, centre: float, power: int, out: Array) -> None:
-    """out[r] = sum over j >= r of q_j (t_j - centre)^power, compensated by Knuth's two-sum."""
+def _suffix_sums(t: Array, centre: float, power: int, q: Array, records: Records, out: Array) -> None:
+    """out[r] = sum over j >= r of (t_j - centre)^power; of power 0, of the weight q of its record."""
     total, lost = 0.0, 0.0
     out[t.size] = 0.0
-    weighted = q.size > 0
     for j in range(t.size - 1, -1, -1):
         z = t[j] - centre
-        x = 1.0 if power == 0 else z if power == 1 else z * z
-        if weighted:
-            x *= q[j]
-        new = total + x
-        back = new - total
-        lost += (total - (new - back)) + (x - back)
-        total = new
+        total, error = _add(total, q[records[j]] if power == 0 else z if power == 1 else z * z)
+        lost += error
         out[j] = total + lost
 
 
 @nb.njit(nogil=True, cache=True)
-def _start(s: Array, t: Array, knot: float, steps: int) -> int:
-    """Return how many s a merge has passed after that many steps; s and t end in an infinity."""
-    low, high = max(0, steps - t.size + 1), min(steps, s.size - 1)
-    while low < high:  # the least i at which step i, steps - i - 1 would pass a t
-        i = (low + high) // 2
-        if s[i] - t[steps - i - 1] < knot:
-            low = i + 1
+def _read(
+    s: Array, sign: float, records: Records, ranks: Records, shift: float, kind: int, scale: float, n: int,
+    sums: Array, more: bool, out: Array,
+) -> None:  # fmt: skip
+    """Write, or add, scale * sum over j >= rank of (t_j - centre + shift - sign * s)^kind, or of the weights."""
+    for i in range(records.size):
+        k, r = records[i], np.int64(ranks[i])
+        y, count = shift - sign * s[k], float(n - r)
+        if kind == WEIGHTS:
+            x = sums[0, r]
+        elif kind == 0:
+            x = count
+        elif kind == 1:
+            x = sums[0, r] + y * count
         else:
-            high = i
-    return low
+            x = sums[1, r] + 2.0 * y * sums[0, r] + y * y * count
+        out[k] = scale * x + (out[k] if more else 0.0)
 
 
 @nb.njit(nogil=True, cache=True)
-def _merge(s: Array, t: Array, knot: float, out: Ranks) -> None:
-    """out[i] = rank of the first t with s_i - t < knot, for ascending s and t that end in an infinity.
-
-    Four stretches of the merge at once, each without a branch: one alone would wait for its own comparisons.
-    """
-    steps = s.size + t.size - 2
-    stretch = steps // 4
-    i, k, m, p = 0, _start(s, t, knot, stretch), _start(s, t, knot, 2 * stretch), _start(s, t, knot, 3 * stretch)
-    starts = (k, m, p)
-    j, n, q, u = 0, stretch - k, 2 * stretch - m, 3 * stretch - p
-    for _ in range(stretch):
-        out[i], out[k], out[m], out[p] = j, n, q, u
-        a, b = s[i] - t[j] < knot, s[k] - t[n] < knot
-        c, d = s[m] - t[q] < knot, s[p] - t[u] < knot
-        i, j, k, n = i + a, j + (not a), k + b, n + (not b)
-        m, q, p, u = m + c, q + (not c), p + d, u + (not d)
-    for _ in range(steps - 4 * stretch):
-        out[p] = u
-        a = s[p] - t[u] < knot
-        p, u = p + a, u + (not a)
-    for i in starts:  # the stretch before may have written here last
-        low, high = 0, t.size - 1
-        while low < high:
-            j = (low + high) // 2
-            if s[i] - t[j] < knot:
-                high = j
-            else:
-                low = j + 1
-        out[i] = low
+def _count(ranks: Records, step: float, bins: Array) -> None:
+    for i in range(ranks.size):
+        bins[ranks[i], 0] += step
 
 
 @nb.njit(nogil=True, cache=True)
-def _accumulate(
-    s: Array,
-    ranks: Ranks,
-    shift: float,
-    power: int,
-    scale: float,
-    linear: Array,
-    square: Array,
-    n: int,
-    out: Array,
-) -> None:
-    """Add scale * sum over the suffix of (t - (s_i - knot))^power, from its suffix sums."""
-    for i in range(s.size):
+def _deposit(x: Array, sign: float, records: Records, ranks: Records, shift: float, step: float, bins: Array) -> None:
+    """Add step * (shift + sign * x) of each record to the bin of its rank."""
+    counted = bins.shape[1] > 2
+    for i in range(records.size):
         r = ranks[i]
-        y = s[i] - shift
-        count = float(n - r)
-        if power == 0:
-            out[i] += scale * count
-        elif power == 1:
-            out[i] += scale * (linear[r] - y * count)
-        else:
-            out[i] += scale * (square[r] - 2.0 * y * linear[r] + y * y * count)
+        bins[r, 0], error = _add(bins[r, 0], step * (shift + sign * x[records[i]]))
+        bins[r, 1] += error
+        if counted:
+            bins[r, 2] += step
 
 
-class _Side:
-    """Truncated power sums over one class's sorted scores t, at the sorted scores s of the other."""
-
-    def __init__(self, s: Array, t: Array) -> None:
-        self.s, self.t = s, t
-        self.ended = np.append(s, np.inf), np.append(t, np.inf)
-        self.centre = 0.5 * float(t[0]) + 0.5 * float(t[-1])
-        self.powers: list[Array] = []
-        self.known: dict[float, Ranks] = {}
-
-    def ranks(self, knot: float) -> Ranks:
-        """Where the partners that count begin; kept, because Hessian products ask again and again."""
-        if knot not in self.known:
-            ranks = np.empty(self.s.size + 1, dtype=np.int64)
-            _merge(*self.ended, knot, ranks)
-            self.known[knot] = ranks[:-1]
-        return self.known[knot]
-
-    def add(self, knot: float, power: int, scale: float, out: Array) -> None:
-        """Add the unweighted sums of one truncated power."""
-        while len(self.powers) < power:
-            self.powers.append(np.empty(self.t.size + 1))
-            _suffix_sums(self.t, np.empty(0), self.centre, len(self.powers), self.powers[-1])
-        linear = self.powers[0] if power > 0 else np.empty(0)
-        square = self.powers[1] if power > 1 else np.empty(0)
-        shift = knot + self.centre
-        _accumulate(self.s, self.ranks(knot), shift, power, scale, linear, square, self.t.size, out)
-
-    def add_weighted(self, knot: float, scale: float, weights: Array, out: Array) -> None:
-        """Add the sums of one step (power 0), weighted by ``weights`` in the order of t."""
-        sums = np.empty(self.t.size + 1)
-        _suffix_sums(self.t, weights, 0.0, 0, sums)
-        out += scale * sums[self.ranks(knot)]
+@nb.njit(nogil=True, cache=True)
+def _prefix_sums(
+    t: Array, centre: float, kind: int, scale: float, records: Records, bins: Array, more: bool, out: Array
+) -> None:
+    """Write, or add, scale * the sums over the bins up to j, at the record of each t_j."""
+    total, lost, count = 0.0, 0.0, 0.0
+    for j in range(t.size):
+        total, error = _add(total, bins[j, 0])
+        if kind != 0:
+            lost += error + bins[j, 1]
+        if kind == 1:
+            count += bins[j, 2]
+        x = total + lost + count * (t[j] - centre) if kind == 1 else total + lost
+        k = records[j]
+        out[k] = scale * x + (out[k] if more else 0.0)
 
 
 class SortedSums:
-    """All pair sums of a piecewise loss at fixed scores; each class is the query of one side."""
+    """All pair sums of a piecewise loss at fixed scores."""
 
     def __init__(self, loss: PiecewiseLoss, scores: Array, positive: Mask) -> None:
-        self.loss, self.n = loss, scores.size
-        low, high, positives = float(scores.min()), float(scores.max()), int(np.count_nonzero(positive))
-        counts = {True: positives, False: self.n - positives}
-        jobs = [partial(_sort, scores, positive, value, counts[value], low, high) for value in (True, False)]
-        (up, order_up), (down, order_down) = together(jobs, self.n)
-        # Mirrored, the partners of a negative are a suffix too: s_i - t_j = (-t_j) - (-s_i).
-        self.sides = _Side(up, down), _Side(-down[::-1], -up[::-1])
-        self.orders = order_up, order_down[::-1]
+        self.loss, self.scores, n = loss, scores, scores.size
+        few = 2 * int(np.count_nonzero(positive)) <= n
+        small, self.large = together([partial(_records, positive, value) for value in (few, not few)], n)
+        # Where the positives are fewer, all signs change, so that they are the t: s_i - s_j = (-s_j) - (-s_i).
+        self.sign = -1.0 if few else 1.0
+        self.ladder = Ladder(scores, self.sign, small)
+        self.centre = 0.5 * float(self.ladder.scores[0]) + 0.5 * float(self.ladder.scores[-1])
+        self.known: dict[float, Records] = {}
 
     def total(self) -> float:
         """Sum of the loss over all pairs."""
-        return float(self._side(0, 0, None).sum())
+        out, half = np.zeros(self.scores.size), self.large.size // 2
+        for pieces in self._groups(0):
+            kind = pieces[0].power
+            what = pieces, kind, self._suffix_sums(kind, None), True, out
+            together([partial(self._read, part, *what) for part in (slice(half), slice(half, None))], out.size)
+        return float(out.sum())
 
     def sums(self, order: int, weights: Array | None = None) -> Array:
-        """Sums over the partners of each record, the two classes side by side in two threads."""
-        out = np.empty(self.n)
+        """Sums over the partners of each record, the two classes side by side."""
+        out, more = np.empty(self.scores.size), False
+        for pieces in self._groups(order):
+            kind = pieces[0].power if weights is None else WEIGHTS
+            if order == 0 or (kind == WEIGHTS and pieces[0].power != 0):
+                raise ValueError("order must be 1 or 2, and weights are for curvatures, whose pieces are steps.")
+            jobs = [partial(job, pieces, kind, weights, more, out) for job in (self._to_small, self._to_large)]
+            together(jobs, out.size)
+            more = True
+        return out if more else np.zeros_like(out)
 
-        def job(side: int) -> None:
-            out[self.orders[side]] = self._side(side, order, weights)
+    def _groups(self, order: int) -> Iterator[Pieces]:
+        """Pieces of one power each, after their ranks are known."""
+        pieces = sorted(self.loss.pieces(order), key=lambda piece: piece.power)
+        for piece in pieces:
+            if piece.knot not in self.known:  # kept, because Hessian products ask again and again
+                self.known[piece.knot] = self.ladder.ranks(self.scores, self.sign, self.large, piece.knot)
+        return (list(group) for _, group in groupby(pieces, key=lambda piece: piece.power))
 
-        together([partial(job, side) for side in (0, 1)], self.n)
-        return out
-
-    def _side(self, number: int, order: int, weights: Array | None) -> Array:
-        """Sums for the records of one class, in its sorted order."""
-        side = self.sides[number]
-        out = np.zeros(side.s.size)
-        partners = None if weights is None else weights[self.orders[1 - number]][::-1]
-        for piece in self.loss.pieces(order):
-            if partners is None:
-                side.add(piece.knot, piece.power, piece.coefficient, out)
-            elif piece.power == 0:
-                side.add_weighted(piece.knot, piece.coefficient, partners, out)
+    def _to_small(self, pieces: Pieces, kind: int, weights: Array | None, more: bool, out: Array) -> None:
+        """Write, or add, the sums at the smaller class, from one histogram for all pieces of one power."""
+        t, scale = self.ladder.scores, pieces[0].coefficient
+        bins = np.zeros((t.size + 1, COLUMNS[kind]))
+        for coefficient, knot, _ in pieces:
+            step, ranks = coefficient / scale, self.known[knot]
+            if weights is not None:
+                _deposit(weights, 1.0, self.large, ranks, 0.0, step, bins)
+            elif kind == 0:
+                _count(ranks, step, bins)
             else:
-                raise ValueError("weights are for curvatures, whose pieces are steps.")
-        return out
+                _deposit(self.scores, -self.sign, self.large, ranks, knot + self.centre, step, bins)
+        _prefix_sums(t, self.centre, kind, scale, self.ladder.records, bins, more, out)
+
+    def _to_large(self, pieces: Pieces, kind: int, weights: Array | None, more: bool, out: Array) -> None:
+        """Write, or add, the sums at the larger class."""
+        self._read(slice(None), pieces, kind, self._suffix_sums(kind, weights), more, out)
+
+    def _suffix_sums(self, kind: int, weights: Array | None) -> Array:
+        """Suffix sums of the smaller class: of weights, or of the powers from 1 to ``kind``."""
+        t, records, q = self.ladder.scores, self.ladder.records, np.empty(0) if weights is None else weights
+        powers = (0,) if kind == WEIGHTS else range(1, kind + 1)
+        sums = np.empty((len(powers), t.size + 1))
+        for power, row in zip(powers, sums, strict=True):
+            _suffix_sums(t, self.centre, power, q, records, row)
+        return sums
+
+    def _read(self, part: slice, pieces: Pieces, kind: int, sums: Array, more: bool, out: Array) -> None:
+        """Write, or add, the sums at part of the larger class."""
+        for number, (coefficient, knot, _) in enumerate(pieces):
+            where = self.large[part], self.known[knot][part], knot + self.centre, kind, coefficient
+            _read(self.scores, self.sign, *where, self.ladder.size, sums, more or number > 0, out)
