@@ -19,12 +19,14 @@ from diptych.risks.base import Rows
 from diptych.risks.certificate import Certificate
 from diptych.sets import PSDFrobeniusBall, PSDTraceBall, pack, packed_size, unpack
 from diptych.spec import Adjacency, TableSize
+from diptych.spec.budget import is_number
 
 Array = NDArray[np.float64]
 
 UNIT = 2.0**-53
 MOST_RECORDS = 20_000
 ROUNDED = 1e-6  # of the reach: the width over which the kink of a hinge is rounded off
+LINEAR = 1e-3  # a slope that changes by less than this part of itself counts as constant
 
 
 class MetricTable:
@@ -87,7 +89,7 @@ class MetricRisk:
     def __post_init__(self) -> None:
         if not 0 <= self.regularization < math.inf:
             raise ValueError(f"regularization must be a finite number, 0 or above; got {self.regularization!r}.")
-        if not 0 <= self.offset <= 1e9:
+        if not (is_number(self.offset) and 0 <= self.offset <= 1e9):
             raise ValueError(f"offset must be a number from 0 to 1e9; got {self.offset!r}.")
         if not self.loss.one_signed(self.reach):
             raise ValueError(
@@ -189,7 +191,7 @@ class MetricRisk:
             radius=self.constraint.radius,
             lipschitz=slope * square,
             pair_lipschitz=slope * square,
-            smoothness=bend * square**2 + self.regularization,
+            smoothness=self._steepness(slope, bend) * square**2 + self.regularization,
             strong_convexity=self.regularization,
             gradient_sensitivity=self.pair_bound() * square * self.pair_share(size),
             gradient_error=error + 4.0 * UNIT * self.regularization * self.constraint.radius,
@@ -199,3 +201,11 @@ class MetricRisk:
             differentiable=self.loss.differentiable,
             twice_differentiable=self.loss.twice_differentiable,
         )
+
+    def _steepness(self, slope: float, bend: float) -> float:
+        """Return a bound on the curvature that gives steps a length: where nothing bends, any would be safe.
+
+        There it is the one whose longest step, 2/smoothness, just crosses the set.
+        """
+        crossing = slope / (self.constraint.radius * self.diameter**2)
+        return bend if bend > LINEAR * crossing else crossing
