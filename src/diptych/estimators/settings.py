@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from diptych.algorithms import Release
 from diptych.spec import Bounds, Budget
 from diptych.spec.budget import is_number
@@ -43,6 +45,16 @@ def read_regularization(lam: Any) -> float | None:
     if not (is_number(lam) and 0 <= lam < math.inf):
         raise ValueError(f"regularization must be a number of at least 0, or 'auto'; got {lam!r}.")
     return float(lam)
+
+
+def check_components(count: Any, features: int | None = None) -> None:
+    """Refuse what is no number of dimensions to map to; with ``features``, more than there are."""
+    if count is None:
+        return
+    if not (is_number(count) and isinstance(count, (int, np.integer)) and count >= 1):
+        raise ValueError(f"n_components must be a whole number of at least 1, or None for all; got {count!r}.")
+    if features is not None and count > features:
+        raise ValueError(f"n_components={count} is more than the {features} features of X; lower it.")
 
 
 def need_pairs(n: int) -> None:

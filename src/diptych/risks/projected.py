@@ -93,6 +93,11 @@ def _gentler(risk: Any) -> Iterator[tuple[float, Any]]:
 
 
 def _descend(risk: PairRisk[T], table: T, w: Array, tolerance: float, most: int) -> ProjectedMinimum:
+    """Descend on one risk.
+
+    The gap: for any u of the set, R(v) - R(u) <= g.(v - u) + ||v - y||^2/(2 length) by ``_step`` and convexity, and
+    length g.(v - u) <= (y - v).(v - u), because v is the point of the set nearest to y - length g.
+    """
     y, g = w, risk.gradient(w, table)
     steepest = _smoothness(risk, table)
     length, growth, momentum = 1.0 / steepest, 2.0, 1.0
