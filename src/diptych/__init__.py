@@ -20,6 +20,7 @@ _HOMES = {
     "Guarantee": "diptych.spec",
     "Hinge": "diptych.losses",
     "Logistic": "diptych.losses",
+    "MetricLearner": "diptych.estimators",
     "NoisyGD": "diptych.algorithms",
     "ObjectivePerturbation": "diptych.algorithms",
     "OnlineOutput": "diptych.algorithms",
@@ -41,6 +42,7 @@ __all__ = [
     "Guarantee",
     "Hinge",
     "Logistic",
+    "MetricLearner",
     "NoisyGD",
     "ObjectivePerturbation",
     "OnlineOutput",
@@ -62,7 +64,7 @@ if TYPE_CHECKING:
         OnlineOutput,
         OutputPerturbation,
     )
-    from diptych.estimators import AUCClassifier
+    from diptych.estimators import AUCClassifier, MetricLearner
     from diptych.estimators.persistence import load_model, save_model
     from diptych.losses import Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
     from diptych.spec import Adjacency, Bounds, Budget, Guarantee

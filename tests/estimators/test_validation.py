@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diptych.estimators.validation import read_classes, read_labels
+from diptych.estimators.validation import read_classes, read_codes, read_labels
 
 
 def test_labels_are_read_off_in_order() -> None:
@@ -23,4 +23,31 @@ def test_named_classes_are_a_set() -> None:
 def test_a_stranger_among_the_labels_is_not_named() -> None:
     with pytest.raises(ValueError, match="y holds a label that is not in classes") as refusal:
         read_labels(["a", "b", "rare disease"], read_classes(("a", "b")), 3)
+    assert "rare" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("known", [None, ("c", "a", "b"), ("a", "b", "c", "d")])
+def test_codes_count_in_sorted_order(known) -> None:
+    classes, codes = read_codes(["b", "c", "a", "b"], read_classes(known, most=None), 4)
+    assert list(classes) == sorted(known or "abc")
+    np.testing.assert_array_equal(codes, [1, 2, 0, 1])
+    assert codes.dtype == np.int64
+
+
+def test_classes_that_do_not_occur_keep_their_codes() -> None:
+    classes, codes = read_codes(np.array([7.0, 7.0]), read_classes((7, 3), most=None), 2)
+    assert list(classes) == [3, 7]
+    np.testing.assert_array_equal(codes, [1, 1])
+
+
+def test_one_class_and_very_many_are_read_without_a_warning() -> None:
+    assert [list(part) for part in read_codes([True, True], None, 2)] == [[True], [0, 0]]
+    classes, codes = read_codes(np.arange(100)[::-1], None, 100)
+    np.testing.assert_array_equal(classes[codes], np.arange(100)[::-1])
+
+
+@pytest.mark.parametrize("known", [("a", "b", "c"), (1, 2, 3)])
+def test_no_reader_names_a_stranger(known) -> None:
+    with pytest.raises(ValueError, match="y holds a label that is not in classes") as refusal:
+        read_codes(["a", "b", "rare disease"], read_classes(known, most=None), 3)
     assert "rare" not in str(refusal.value)

@@ -35,6 +35,15 @@ def test_scores_in_the_callers_units_are_those_inside(bounds, rng) -> None:
     np.testing.assert_allclose(rows @ coef + intercept, scaler.transform(rows) @ w, atol=1e-12)
 
 
+@pytest.mark.parametrize("bounds", BOUNDS, ids=str)
+def test_differences_are_divided_by_the_scales(bounds, rng) -> None:
+    scaler = BallScaler(bounds, 3)
+    centre = np.zeros(3) if bounds.norm else 0.5 * np.add(bounds.low, bounds.high)
+    rows = centre + 0.1 * rng.random((2, 3))
+    inside = scaler.transform(rows)
+    np.testing.assert_allclose((rows[1] - rows[0]) / scaler.scales, inside[1] - inside[0], atol=1e-14)
+
+
 def test_what_lies_outside_is_clipped() -> None:
     ball = BallScaler(Bounds(norm=2.0), 2).transform(np.array([[30.0, 40.0], [0.6, 0.8], [0.0, 0.0]]))
     np.testing.assert_allclose(ball, [[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]])

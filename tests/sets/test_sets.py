@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diptych.sets import Free, L2Ball
+from diptych.sets import Free, L2Ball, pack, root, unpack
 
 vectors = st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3).map(np.array)
 
@@ -33,3 +33,21 @@ def test_a_ball_knows_its_size() -> None:
     for radius in (0.0, -1.0, math.inf, math.nan, 1e-300, "wide", True):
         with pytest.raises(ValueError, match="radius must be a number above 0"):
             L2Ball(radius)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3, 5])
+def test_a_root_gives_the_matrix_back_by_falling_eigenvalue(rank, rng) -> None:
+    half = rng.normal(size=(5, rank))
+    matrix = half @ half.T
+    found = root(pack(matrix))
+    np.testing.assert_allclose(found.T @ found, matrix, atol=1e-12)
+    lengths = np.linalg.norm(found, axis=1)
+    np.testing.assert_allclose(lengths**2, np.linalg.eigvalsh(matrix)[::-1], atol=1e-12)
+    np.testing.assert_allclose(found @ found.T, np.diag(lengths**2), atol=1e-12)
+    largest = np.take_along_axis(found, np.abs(found).argmax(axis=1)[:, None], axis=1)
+    assert np.all(largest >= 0.0)
+
+
+def test_the_root_of_a_matrix_that_is_not_quite_semidefinite_ignores_what_is_below_zero() -> None:
+    np.testing.assert_array_equal(root(pack(np.diag([4.0, -1e-17]))), [[2.0, 0.0], [0.0, 0.0]])
+    assert unpack(pack(np.eye(3))).tolist() == np.eye(3).tolist()

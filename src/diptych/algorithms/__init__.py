@@ -11,6 +11,7 @@ from diptych.algorithms.choose import (
     suitable,
 )
 from diptych.algorithms.epochs import EpochGD
+from diptych.algorithms.exact import exact_release
 from diptych.algorithms.noisy_descent import NoisyGD
 from diptych.algorithms.objective_perturbation import ObjectivePerturbation
 from diptych.algorithms.online import OnlineOutput
@@ -35,6 +36,7 @@ __all__ = [
     "algorithms_named",
     "choose",
     "choose_regularization",
+    "exact_release",
     "private_auc",
     "suitable",
 ]

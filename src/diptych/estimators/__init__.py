@@ -1,5 +1,6 @@
 """Thin scikit-learn shells around private releases."""
 
+from diptych.estimators.metric import MetricLearner
 from diptych.estimators.ranking import AUCClassifier
 
-__all__ = ["AUCClassifier"]
+__all__ = ["AUCClassifier", "MetricLearner"]

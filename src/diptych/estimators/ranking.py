@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -24,6 +23,7 @@ from diptych.algorithms import (
     private_auc,
     suitable,
 )
+from diptych.estimators.settings import need_pairs, own_up, read_bounds, read_budget, read_regularization
 from diptych.estimators.validation import check_features, read_classes, read_labels, read_rows, remember_features
 from diptych.losses import Loss, loss_named
 from diptych.noise import bit_source
@@ -124,23 +124,19 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on a private table; everything about the settings is checked before the table is read."""
-        risk, source, auto = self._risk(), bit_source(self.random_state), self.regularization == "auto"
-        candidates = self._candidates(replace(risk, regularization=1.0) if auto else risk, self._budget(2))
-        bounds, known = self._bounds(), read_classes(self.classes)
+        lam = read_regularization(self.regularization)
+        risk, source = self._risk(1.0 if lam is None else lam), bit_source(self.random_state)
+        candidates = self._candidates(risk, read_budget(self.epsilon, self.delta))
+        bounds, known = read_bounds(self.bounds), read_classes(self.classes)
         rows = read_rows(X)
         classes, positive = read_labels(y, known, len(rows))
-        if len(rows) < 2:
-            raise ValueError(f"n_samples={len(rows)} is too few: X needs at least 2 records to form a pair.")
+        need_pairs(len(rows))
         scaler = BallScaler(bounds, rows.shape[1])
         table = PairTable(scaler.transform(rows), positive)
-        budget, size = self._budget(table.n), table.size(risk.adjacency)
+        budget, size = read_budget(self.epsilon, self.delta, table.n), table.size(risk.adjacency)
         risk = replace(risk, diameter=scaler.diameter)
-        algorithm, risk = choose(risk, size, table.d, budget, candidates, auto=auto)
-        release = algorithm.run(risk, table, budget, source, self.constants)
-        if budget.private and self.classes is None:
-            note = "the set of classes, read off the labels, is public (pass classes= to state it)"
-            guarantee = replace(release.guarantee, assumptions=(*release.guarantee.assumptions, note))
-            release = replace(release, guarantee=guarantee)
+        algorithm, risk = choose(risk, size, table.d, budget, candidates, auto=lam is None)
+        release = own_up(algorithm.run(risk, table, budget, source, self.constants), self.classes)
         coef, intercept = scaler.unfold(release.coef)
         remember_features(self, X)
         self.release_, self.guarantee_, self.classes_ = release, release.guarantee, classes
@@ -190,8 +186,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("epsilon must be finite for a private score; score() is the one without privacy.")
         adjacency = Adjacency.parse(self.adjacency)
         scores, positive = self._scored(X, y)
-        if len(scores) < 2:
-            raise ValueError(f"n_samples={len(scores)} is too few: X needs at least 2 records to form a pair.")
+        need_pairs(len(scores))
         if adjacency is Adjacency.REPLACE_WITHIN_CLASS:
             _need_both(positive)
         return private_auc(scores, positive, adjacency, budget, source)
@@ -206,39 +201,17 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _budget(self, n: int) -> Budget:
-        if not isinstance(self.delta, str):
-            return Budget(self.epsilon, self.delta)
-        if self.delta != "auto":
-            raise ValueError(f"delta must be a number in [0, 1) or 'auto' (1/n^2); got {self.delta!r}.")
-        return Budget(self.epsilon, 1.0 / n**2)
-
     def _candidates(self, draft: RankingRisk, budget: Budget) -> tuple[Algorithm[RankingRisk, PairTable], ...]:
         """Return the algorithms that the settings allow; no minimiser can be certified across a kink."""
         kinked = not draft.loss.differentiable and budget.private and not budget.pure
         automatic = (NoisyGD.name,) if kinked and self.constants == "defended" else tuple(MINIMISING)
         return suitable(algorithms_named(self.algorithm, automatic=automatic), draft, budget, self.constants)
 
-    def _bounds(self) -> Bounds:
-        if isinstance(self.bounds, Bounds):
-            return self.bounds
-        raise ValueError(
-            "bounds is required: state what is publicly known of the features, as Bounds(norm=...) or "
-            f"Bounds(low=..., high=...), without looking at the table; got {self.bounds!r}."
-        )
-
-    def _risk(self) -> RankingRisk:
-        lam = self.regularization
-        if isinstance(lam, str):
-            if lam != "auto":
-                raise ValueError(f"regularization must be a number of at least 0, or 'auto'; got {lam!r}.")
-            lam = 0.0
-        elif isinstance(lam, bool) or not isinstance(lam, (int, float, np.number)) or not 0 <= lam < math.inf:
-            raise ValueError(f"regularization must be a number of at least 0, or 'auto'; got {lam!r}.")
+    def _risk(self, lam: float) -> RankingRisk:
         if self.threshold != "centre":
             raise ValueError(f"threshold must be 'centre'; got {self.threshold!r}.")
         constraint: ConvexSet = Free() if self.radius is None else L2Ball(self.radius)
-        return RankingRisk(loss_named(self.loss), float(lam), constraint, Adjacency.parse(self.adjacency))
+        return RankingRisk(loss_named(self.loss), lam, constraint, Adjacency.parse(self.adjacency))
 
 
 def _need_both(positive: NDArray[np.bool_]) -> None:

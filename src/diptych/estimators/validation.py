@@ -19,36 +19,53 @@ Mask = NDArray[np.bool_]
 # Openings of scikit-learn's refusals that speak of shapes and types only. All others may quote the table.
 HARMLESS = ("Sparse data was passed", "Found array with", "Complex data not supported")
 NUMBERS = (
-    "X must hold numbers only, each argument must be a string that reads as a number or a number itself; "
+    "{name} must hold numbers only, each argument must be a string that reads as a number or a number itself; "
     "encode or drop other columns."
 )
 
+STRANGER = "y holds a label that is not in classes; drop such records or correct classes."
 
-def read_rows(X: Any) -> Array:
+
+def read_rows(X: Any, name: str = "X") -> Array:
     """Return X as finite doubles in C order."""
     if isinstance(X, np.ma.MaskedArray):
-        raise ValueError("X has a mask, which would be ignored; fill the masked values, one record at a time.")
+        raise ValueError(f"{name} has a mask, which would be ignored; fill the masked values, one record at a time.")
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # of casts that overflow: found below
-            rows = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
+            rows = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name=name)
     except Exception as error:  # the original quotes values of the table: it must not be shown, not even as a cause
-        raise _harmless(error) from None
+        raise _harmless(error, name) from None
     if not all_finite(rows):
         raise ValueError(
-            "X contains NaN or infinity (inf); impute or drop such records by a rule that looks at one record "
+            f"{name} contains NaN or infinity (inf); impute or drop such records by a rule that looks at one record "
             "at a time."
         )
     return np.asarray(rows)
 
 
-def _harmless(error: Exception) -> Exception:
+def read_pairs(pairs: Any, estimator: Any) -> Array:
+    """Return pairs of records of as many features as were fitted, as finite doubles of shape (n_pairs, 2, d)."""
+    try:
+        array = np.asanyarray(pairs)
+    except Exception:  # it may quote the table
+        array = np.empty(0)
+    if array.ndim != 3 or array.shape[1] != 2:
+        raise ValueError("pairs must have shape (n_pairs, 2, n_features): stack two records a pair.")
+    features, known = array.shape[2], estimator.n_features_in_
+    if features != known:
+        raise ValueError(f"pairs has {features} features, but {type(estimator).__name__} is expecting {known}.")
+    return read_rows(array.reshape(-1, features), "pairs").reshape(-1, 2, features)
+
+
+def _harmless(error: Exception, name: str) -> Exception:
     text = str(error).splitlines()[0] if str(error) else ""
     if text.startswith(("Expected 2D array", "Found array with dim")):
-        return ValueError("X must have two dimensions, records by features. Reshape your data.")
+        return ValueError(f"{name} must have two dimensions, records by features. Reshape your data.")
     if text.startswith(HARMLESS):
         return type(error)(text)
-    return TypeError(NUMBERS) if isinstance(error, TypeError) else ValueError(NUMBERS)
+    text = NUMBERS.format(name=name)
+    return TypeError(text) if isinstance(error, TypeError) else ValueError(text)
 
 
 def remember_features(estimator: Any, X: Any) -> None:
@@ -61,35 +78,66 @@ def check_features(estimator: Any, X: Any) -> None:
     validate_data(estimator, X, reset=False, skip_check_array=True)
 
 
-def read_classes(classes: Sequence[Any] | None) -> NDArray[Any] | None:
-    """Return the two public labels in sorted order, if they were named."""
+def read_classes(classes: Sequence[Any] | None, most: int | None = 2) -> NDArray[Any] | None:
+    """Return the public labels in sorted order, if they were named: two, or any number above one for None."""
     if classes is None:
         return None
-    known = np.unique(np.asarray(classes))
-    if np.ndim(classes) != 1 or len(classes) != 2 or known.size != 2:
-        raise ValueError(f"classes must hold two different labels, or be None; got {classes!r}.")
+    try:
+        known = np.unique(np.asarray(classes))
+        different = np.ndim(classes) == 1 and 2 <= len(classes) == known.size <= (most or known.size)
+    except (TypeError, ValueError):  # labels that cannot be sorted, or of unequal shapes
+        different = False
+    if not different:
+        count = "two" if most == 2 else "two or more"
+        raise ValueError(f"classes must hold {count} different labels, or be None; got {classes!r}.")
     return known
 
 
 def read_labels(y: Any, known: NDArray[Any] | None, n: int) -> tuple[NDArray[Any], Mask]:
     """Return the two classes in sorted order, and which records are of the second, the positive one."""
+    labels = _column(y, n)
+    if known is not None:
+        positive = np.asarray(labels == known[1], dtype=np.bool_)
+        if not np.all(positive | (labels == known[0])):
+            raise ValueError(STRANGER)
+        return known, positive
+    known = np.unique(labels)
+    if known.size > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {type_of_target(labels)}. "
+            "Pass y with two classes."
+        )
+    if known.size < 2:
+        raise ValueError("y holds one class only; name both with classes=.")
+    return known, np.asarray(labels == known[1], dtype=np.bool_)
+
+
+def read_codes(y: Any, known: NDArray[Any] | None, n: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the classes in sorted order, any number of them, and of which one each record is."""
+    present, codes = np.unique(_column(y, n), return_inverse=True)
+    if known is None:
+        return present, codes.astype(np.int64)
+    places = {label: place for place, label in enumerate(known.tolist())}
+    found = np.array([places.get(label, -1) for label in present.tolist()], dtype=np.int64)
+    if np.any(found < 0):
+        raise ValueError(STRANGER)
+    return known, found[codes]
+
+
+def _column(y: Any, n: int) -> NDArray[Any]:
+    """Return one label a record."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; give one label a record.")
-    labels = _column(y)
+    labels = _labels(y)
     if len(labels) != n:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n}, y has {len(labels)}; "
             "give one label a record."
         )
-    if known is not None:
-        positive = np.asarray(labels == known[1], dtype=np.bool_)
-        if not np.all(positive | (labels == known[0])):
-            raise ValueError("y holds a label that is not in classes; drop such records or correct classes.")
-        return known, positive
-    return _read_off(labels)
+    return labels
 
 
-def _column(y: Any) -> NDArray[Any]:
+def _labels(y: Any) -> NDArray[Any]:
     try:
         labels = column_or_1d(y, warn=True)
     except ValueError as error:
@@ -100,7 +148,14 @@ def _column(y: Any) -> NDArray[Any]:
         raise ValueError("Input y contains NaN or infinity; drop such records.")
     if labels.dtype.kind == "O" and any(map(_missing, labels)):
         raise ValueError("Input y contains missing labels (NaN); drop such records.")
-    check_classification_targets(labels)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that there are many classes, which is private
+            check_classification_targets(labels)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "Unknown label type: y must hold classes, as texts, whole numbers or truth values; convert it."
+        ) from None
     return np.asarray(labels)
 
 
@@ -109,15 +164,3 @@ def _missing(label: Any) -> bool:
         return label is None or bool(label != label)  # noqa: PLR0124
     except TypeError:  # pandas' NA will not say whether it differs from itself
         return True
-
-
-def _read_off(labels: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
-    known = np.unique(labels)
-    if known.size > 2:
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is {type_of_target(labels)}. "
-            "Pass y with two classes."
-        )
-    if known.size < 2:
-        raise ValueError("y holds one class only; name both with classes=.")
-    return known, np.asarray(labels == known[1], dtype=np.bool_)

@@ -108,13 +108,17 @@ class BallScaler:
             in_chunks(lambda rows: _clip_box(X[rows], centre, half, shrink, out[rows]), X.shape[0])
         return out
 
+    @property
+    def scales(self) -> Array:
+        """Return what each feature is divided by, once it is centred: differences of rows are divided by it, too."""
+        if self.bounds.norm is not None:
+            return np.full(self.features, self.bounds.norm)
+        return self._box()[1] * math.sqrt(self.features)
+
     def unfold(self, w: Array) -> tuple[Array, float]:
         """Return coefficients and intercept in the caller's units, with zero at the centre of the bounds."""
-        if self.bounds.norm is not None:
-            return w / self.bounds.norm, 0.0
-        centre, half = self._box()
-        coef = w / (half * math.sqrt(self.features))
-        return coef, -float(coef @ centre)
+        coef = w / self.scales
+        return coef, 0.0 if self.bounds.norm is not None else -float(coef @ self._box()[0])
 
     def _box(self) -> tuple[Array, Array]:
         low = np.broadcast_to(np.asarray(self.bounds.low, dtype=np.float64), self.features)

@@ -4,6 +4,7 @@ from diptych.risks.base import PairRisk, Rows, Table
 from diptych.risks.certificate import Certificate
 from diptych.risks.metric import MetricRisk, MetricTable
 from diptych.risks.minimiser import Minimum, iteration_bound, minimise
+from diptych.risks.projected import ProjectedMinimum, minimise_projected
 from diptych.risks.ranking import RankingRisk
 from diptych.risks.table import PairTable
 
@@ -14,9 +15,11 @@ __all__ = [
     "Minimum",
     "PairRisk",
     "PairTable",
+    "ProjectedMinimum",
     "RankingRisk",
     "Rows",
     "Table",
     "iteration_bound",
     "minimise",
+    "minimise_projected",
 ]

@@ -19,6 +19,7 @@ from diptych.risks.base import Rows
 from diptych.risks.certificate import Certificate
 from diptych.sets import PSDFrobeniusBall, PSDTraceBall, pack, packed_size, unpack
 from diptych.spec import Adjacency, TableSize
+from diptych.spec.budget import is_number
 
 Array = NDArray[np.float64]
 
@@ -87,7 +88,7 @@ class MetricRisk:
     def __post_init__(self) -> None:
         if not 0 <= self.regularization < math.inf:
             raise ValueError(f"regularization must be a finite number, 0 or above; got {self.regularization!r}.")
-        if not 0 <= self.offset <= 1e9:
+        if not (is_number(self.offset) and 0 <= self.offset <= 1e9):
             raise ValueError(f"offset must be a number from 0 to 1e9; got {self.offset!r}.")
         if not self.loss.one_signed(self.reach):
             raise ValueError(

@@ -1,7 +1,7 @@
 """Closed convex sets that hold the parameters: all of space, a ball, balls of positive semidefinite matrices."""
 
 from diptych.sets.euclidean import ConvexSet, Free, L2Ball
-from diptych.sets.matrices import PSDFrobeniusBall, PSDTraceBall, pack, packed_size, unpack
+from diptych.sets.matrices import PSDFrobeniusBall, PSDTraceBall, pack, packed_size, root, unpack
 
 __all__ = [
     "ConvexSet",
@@ -11,5 +11,6 @@ __all__ = [
     "PSDTraceBall",
     "pack",
     "packed_size",
+    "root",
     "unpack",
 ]

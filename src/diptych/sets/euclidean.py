@@ -58,7 +58,7 @@ class L2Ball:
     radius: float
 
     def __post_init__(self) -> None:
-        check_radius(self.radius)
+        check_radius(self.radius, ", or None for no constraint")
 
     @property
     def diameter(self) -> float:
@@ -71,9 +71,7 @@ class L2Ball:
         return w if norm <= self.radius else w * (self.radius / norm)
 
 
-def check_radius(radius: float) -> None:
+def check_radius(radius: float, more: str = "") -> None:
     """Refuse what is no radius."""
     if not (is_number(radius) and 1e-9 <= radius <= 1e9):
-        raise ValueError(
-            f"radius must be a number above 0, from 1e-9 to 1e9, or None for no constraint; got {radius!r}."
-        )
+        raise ValueError(f"radius must be a number above 0, from 1e-9 to 1e9{more}; got {radius!r}.")

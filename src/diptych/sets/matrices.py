@@ -48,6 +48,14 @@ def spectrum(vector: Array) -> tuple[Array, Array]:
     return values, vectors
 
 
+def root(vector: Array) -> Array:
+    """Return L with L'L = W for a packed W: a row for each eigenvalue, the largest first; signs are fixed."""
+    values, vectors = spectrum(vector)
+    rows = (np.sqrt(np.maximum(values, 0.0)) * vectors).T[::-1]
+    largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
+    return np.asarray(np.where(largest < 0.0, -rows, rows))
+
+
 def _rebuilt(values: Array, vectors: Array) -> Array:
     return pack((vectors * values) @ vectors.T)
 
