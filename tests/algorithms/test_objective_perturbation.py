@@ -230,7 +230,8 @@ Accounting: privacy profile of a Gaussian tilt, bounded over all minimisers; of 
 the objective, {shift:.3g} for the Jacobian and 0.01 for the solver's error. Sampler: exact discrete Gaussian on a \
 lattice (Canonne, Kamath and Steinke 2020).
 It assumes that every value in the table is finite (a table that is not is refused); that the bounds of the features \
-were fixed without looking at the table."""
+were fixed without looking at the table; that each row was made from its own record alone (by no scaler, imputer or \
+selector fitted on the table)."""
 
 
 def test_golden_text(rng) -> None:

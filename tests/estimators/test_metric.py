@@ -626,6 +626,6 @@ Noise: Gaussian noise of scale 0.6193 hides a change of at most 0.1944 (Euclidea
 Accounting: exact Gaussian profile (Balle and Wang 2018), checked on the safe side. Sampler: exact discrete Gaussian \
 on a lattice (Canonne, Kamath and Steinke 2020).
 It assumes that every value in the table is finite (a table that is not is refused); that the bounds of the features \
-were fixed without looking at the table; that the set of classes, read off the labels, is public (pass classes= to \
-state it).
+were fixed without looking at the table; that each row was made from its own record alone (by no scaler, imputer or \
+selector fitted on the table); that the set of classes, read off the labels, is public (pass classes= to state it).
 The noise came from a seed: the release is reproducible and therefore NOT private. Use it for experiments only."""

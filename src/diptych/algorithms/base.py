@@ -23,6 +23,7 @@ EXACT = 1e-9  # tolerance of a fit without privacy
 ASSUMPTIONS = (
     "every value in the table is finite (a table that is not is refused)",
     "the bounds of the features were fixed without looking at the table",
+    "each row was made from its own record alone (by no scaler, imputer or selector fitted on the table)",
 )
 NOISE_WORDS = {"gaussian": "Gaussian noise", "laplace": "Laplace noise", "norm-laplace": "norm-Laplace noise"}
 
