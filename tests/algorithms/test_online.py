@@ -77,13 +77,13 @@ def test_steps_by_hand(risk, given) -> None:
 
 def recursion(certificate, share: float, steps, features: int, place: int) -> float:
     """Theorem 4, step by step, for a record at that place of the order."""
-    kick = (certificate.gradient_sensitivity + 2.0 * certificate.gradient_error) / share
+    kick = certificate.gradient_sensitivity / share
     apart, path = 0.0, []
     for t, length in enumerate(steps, 1):
         apart *= 1.0 - length * certificate.strong_convexity
         if t >= max(place, 1):
             apart += length * kick * (1.0 if t == place else 1.0 / t)
-        apart += rounding(certificate, length, features)
+        apart += rounding(certificate, length, features) + 9.0 * length * certificate.gradient_error
         path.append(apart)
     return float(np.mean(path))
 
