@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from diptych.estimators.validation import read_classes, read_codes, read_labels
+from diptych.estimators.validation import read_classes, read_codes, read_labels, read_rows
 
 
 def test_labels_are_read_off_in_order() -> None:
@@ -51,3 +52,14 @@ def test_no_reader_names_a_stranger(known) -> None:
     with pytest.raises(ValueError, match="y holds a label that is not in classes") as refusal:
         read_codes(["a", "b", "rare disease"], read_classes(known, most=None), 3)
     assert "rare" not in str(refusal.value)
+
+
+def test_dates_and_headers_that_are_records_are_refused() -> None:
+    with pytest.raises(ValueError, match="X holds dates or times; turn them into numbers"):
+        read_rows(np.array([["2020-01-01", "NaT"]], dtype="datetime64[D]"))
+    with pytest.raises(ValueError, match="X holds dates or times"):
+        read_rows(np.array([[1, 2]], dtype="timedelta64[s]"))
+    with pytest.raises(ValueError, match="whose name reads as a number.* header=None") as refusal:
+        read_rows(pd.DataFrame({"0.126": [0.1], "-0.132": [0.2]}))
+    assert "0.126" not in str(refusal.value)
+    assert read_rows(pd.DataFrame({0: [0.1], 1: [0.2]})).shape == (1, 2)

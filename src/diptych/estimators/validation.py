@@ -30,6 +30,9 @@ def read_rows(X: Any, name: str = "X") -> Array:
     """Return X as finite doubles in C order."""
     if isinstance(X, np.ma.MaskedArray):
         raise ValueError(f"{name} has a mask, which would be ignored; fill the masked values, one record at a time.")
+    if getattr(getattr(X, "dtype", None), "kind", "?") in "mM":  # a missing time would pass for a number
+        raise ValueError(f"{name} holds dates or times; turn them into numbers, one record at a time.")
+    _check_names(X, name)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # of casts that overflow: found below
@@ -66,6 +69,23 @@ def _harmless(error: Exception, name: str) -> Exception:
         return type(error)(text)
     text = NUMBERS.format(name=name)
     return TypeError(text) if isinstance(error, TypeError) else ValueError(text)
+
+
+def _check_names(X: Any, name: str) -> None:
+    """Refuse columns named by numbers in text: a file without a header, whose first record they would give away."""
+    if any(isinstance(column, str) and _reads_as_number(column) for column in getattr(X, "columns", ())):
+        raise ValueError(
+            f"{name} has a column whose name reads as a number, as if the first record had been taken for the header; "
+            "read the file with header=None, or name the columns."
+        )
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def remember_features(estimator: Any, X: Any) -> None:
