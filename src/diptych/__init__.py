@@ -15,6 +15,7 @@ _HOMES = {
     "Adjacency": "diptych.spec",
     "Bounds": "diptych.spec",
     "Budget": "diptych.spec",
+    "Directions": "diptych.algorithms",
     "EpochGD": "diptych.algorithms",
     "GDOutput": "diptych.algorithms",
     "Guarantee": "diptych.spec",
@@ -37,6 +38,7 @@ __all__ = [
     "Adjacency",
     "Bounds",
     "Budget",
+    "Directions",
     "EpochGD",
     "GDOutput",
     "Guarantee",
@@ -57,6 +59,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from diptych.algorithms import (
+        Directions,
         EpochGD,
         GDOutput,
         NoisyGD,

@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from diptych import (
     AUCClassifier,
     Bounds,
+    Directions,
     EpochGD,
     GDOutput,
     Hinge,
@@ -36,7 +37,7 @@ from tests.estimators.test_ranking import SECRET
 
 BALL = Bounds(norm=5.0)
 BOX = Bounds(low=-6.0, high=[6.0, 7.0, 8.0, 9.0])
-ALGORITHMS = ["gd-output", "noisy-gd", "epoch-gd", "online-output"]
+ALGORITHMS = ["directions", "gd-output", "noisy-gd", "epoch-gd", "online-output"]
 LOSSES = ["logistic", "hinge", "smoothed-hinge", "squared-hinge"]
 
 
@@ -97,7 +98,7 @@ def test_every_setting_fits_and_stays_in_its_set(data, constraint, adjacency, al
     X, y = data
     settings = {"constraint": constraint, "adjacency": adjacency, "algorithm": algorithm, "loss": loss}
     learner = MetricLearner(2.0, delta, radius=radius, bounds=BALL, random_state=0, **settings)
-    kinked = loss == "hinge" and (algorithm not in ("auto", "noisy-gd") or delta == 0)
+    kinked = loss == "hinge" and (algorithm not in ("auto", "directions", "noisy-gd") or delta == 0)
     if kinked or (algorithm == "noisy-gd" and delta == 0):
         with pytest.raises(ValueError, match="loss='smoothed-hinge'|set delta above 0"):
             learner.fit(X, y)
@@ -113,12 +114,14 @@ def test_every_setting_fits_and_stays_in_its_set(data, constraint, adjacency, al
     assert learner.guarantee_.released == "the matrix of a Mahalanobis metric"
 
 
-@pytest.mark.parametrize(("delta", "steps"), [(1e-4, NoisyGD), (0, GDOutput)])
-def test_auto_is_a_public_choice(data, delta, steps) -> None:
+@pytest.mark.parametrize(("delta", "published"), [(1e-4, NoisyGD), (0, GDOutput)])
+@pytest.mark.parametrize("constants", ["defended", "paper"])
+def test_auto_is_a_public_choice(data, delta, published, constants) -> None:
     X, y = data
+    meant = published() if constants == "paper" else Directions()
     auto, named = (
-        MetricLearner(1.0, delta, algorithm=algorithm, bounds=BALL, random_state=3).fit(X, y)
-        for algorithm in ("auto", steps())
+        MetricLearner(1.0, delta, algorithm=one, constants=constants, bounds=BALL, random_state=3).fit(X, y)
+        for one in ("auto", meant)
     )
     assert auto.guarantee_ == named.guarantee_
     np.testing.assert_array_equal(auto.components_, named.components_)
@@ -389,7 +392,7 @@ def test_public_labels_of_one_class_are_refused(data) -> None:
 
 def test_pipelines_clones_pickles_and_cross_validation(data) -> None:
     X, y = data
-    learner = MetricLearner(8.0, bounds=BALL, random_state=0, n_components=2)
+    learner = MetricLearner(8.0, algorithm="noisy-gd", bounds=BALL, random_state=0, n_components=2)
     pipeline = make_pipeline(learner, KNeighborsClassifier())
     assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.8
     fitted = clone(learner).fit(X, y)
@@ -459,10 +462,10 @@ MISTAKES = [
     ({"loss": "hinge", "algorithm": "epoch-gd"}, "loss='hinge' has a kink"),
     ({"loss": "hinge", "algorithm": "online-output", "epsilon": math.inf}, "loss='hinge' has a kink"),
     ({"algorithm": "noisy-gd", "delta": 0}, "delta=0 does not suit noisy-gd.* set delta above 0"),
-    ({"algorithm": "magic"}, "algorithm must be one of 'auto', 'gd-output'"),
-    ({"algorithm": "output-perturbation"}, "algorithm must be one of 'auto', 'gd-output'"),
-    ({"algorithm": OutputPerturbation()}, "algorithm must be one of 'auto', 'gd-output'"),
-    ({"algorithm": None}, "algorithm must be one of 'auto', 'gd-output'"),
+    ({"algorithm": "magic"}, "algorithm must be one of 'auto', 'directions', 'gd-output'"),
+    ({"algorithm": "output-perturbation"}, "algorithm must be one of 'auto', 'directions', 'gd-output'"),
+    ({"algorithm": OutputPerturbation()}, "algorithm must be one of 'auto', 'directions', 'gd-output'"),
+    ({"algorithm": None}, "algorithm must be one of 'auto', 'directions', 'gd-output'"),
     ({"algorithm": GDOutput(noise="gaussian"), "delta": 0}, "noise='gaussian' cannot give delta = 0"),
     ({"algorithm": GDOutput(step_size=100.0)}, "step_size=100 is too long"),
     ({"constraint": "nuclear"}, "constraint must be 'frobenius' or 'trace'; got 'nuclear'"),
@@ -620,8 +623,8 @@ GOLDEN = """\
 This release (the matrix of a Mahalanobis metric) is approximate differentially private with epsilon = 1 and \
 delta = 0.0001: whatever one concludes from it, one would conclude with nearly the same probability if one record is \
 replaced by any other, its label included; the number of records is public, labels are private.
-Mechanism: 3 steps of gradient descent with Gaussian noise.
-Noise: Gaussian noise of scale 0.6193 hides a change of at most 0.1944 (Euclidean norm) in the gradients of all \
+Mechanism: Euclidean metric stretched along directions of a ranking: 3 steps of gradient descent with Gaussian noise.
+Noise: Gaussian noise of scale 0.1579 hides a change of at most 0.04957 (Euclidean norm) in the gradients of all \
 3 steps together.
 Accounting: exact Gaussian profile (Balle and Wang 2018), checked on the safe side. Sampler: exact discrete Gaussian \
 on a lattice (Canonne, Kamath and Steinke 2020).

@@ -4,12 +4,14 @@ from diptych.algorithms.base import Algorithm, Release, UnsuitableError
 from diptych.algorithms.choose import (
     ALGORITHMS,
     DESCENDING,
+    METRICS,
     MINIMISING,
     algorithms_named,
     choose,
     choose_regularization,
     suitable,
 )
+from diptych.algorithms.directions import Directions
 from diptych.algorithms.epochs import EpochGD
 from diptych.algorithms.exact import exact_release
 from diptych.algorithms.noisy_descent import NoisyGD
@@ -22,8 +24,10 @@ from diptych.algorithms.private_auc import PrivateScore, private_auc
 __all__ = [
     "ALGORITHMS",
     "DESCENDING",
+    "METRICS",
     "MINIMISING",
     "Algorithm",
+    "Directions",
     "EpochGD",
     "GDOutput",
     "NoisyGD",

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from diptych.algorithms.base import Algorithm, Foreseeing, UnsuitableError
+from diptych.algorithms.directions import Directions
 from diptych.algorithms.epochs import EpochGD
 from diptych.algorithms.noisy_descent import NoisyGD
 from diptych.algorithms.objective_perturbation import ObjectivePerturbation
@@ -24,6 +25,7 @@ Kinds = Mapping[str, type[Any]]
 MINIMISING: Kinds = {kind.name: kind for kind in (OutputPerturbation, ObjectivePerturbation)}
 DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput)}
 ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
+METRICS: Kinds = {Directions.name: Directions, **DESCENDING}
 
 EXACT_REGULARIZATION = 1e-4
 ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theory/regularization.md

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diptych.losses import Loss
-from diptych.risks import MetricRisk, PairRisk
+from diptych.risks import MetricRisk, PairRisk, RankingsRisk
 from diptych.sets import unpack
 from diptych.spec import TableSize
 
@@ -51,6 +51,17 @@ def explicit_metric_gradients(risk: MetricRisk, X: Array, codes: Codes, W: Array
     return np.asarray(np.einsum("bij,bijk,bijl->bkl", pulls, apart, apart) / (n * (n - 1.0)))
 
 
+def explicit_rankings_gradients(risk: RankingsRisk, X: Array, codes: Codes, w: Array) -> Array:
+    """Unregularised gradients of stacked rankings at stacked vectors w, for a batch of small tables."""
+    n, above = X.shape[1], range(risk.classes) if risk.classes > 2 else (1,)
+    blocks = np.split(w, risk.directions, axis=1)
+    counts = [n if risk.counts is None else risk.counts[code] for code in above]
+    scales = [1.0 / n**2 if risk.counts is None else 1.0 / max(1, count * (n - count)) for count in counts]
+    each = zip(above, blocks, scales, strict=True)
+    parts = [explicit_gradients(risk.loss, X, codes == code, block, scale) for code, block, scale in each]
+    return np.concatenate(parts, axis=1)
+
+
 def parameters(risk: PairRisk[Any], w: Array) -> Array:
     """Bring points of a ball into the set of a risk: vectors; for a metric, matrices."""
     if isinstance(risk, MetricRisk):
@@ -62,6 +73,8 @@ def gradients(risk: PairRisk[Any], size: TableSize, X: Array, codes: Codes, w: A
     """Unregularised gradients of either risk at such parameters, and of their shape, for a batch of small tables."""
     if isinstance(risk, MetricRisk):
         return explicit_metric_gradients(risk, X, codes, w)
+    if isinstance(risk, RankingsRisk):
+        return explicit_rankings_gradients(risk, X, codes, w)
     return explicit_gradients(risk.loss, X, codes, w, pair_weight(size))
 
 

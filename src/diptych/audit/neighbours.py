@@ -42,15 +42,19 @@ class Neighbours:
         positives: int,
         classes: int = 2,
         dimension: int | None = None,
+        counts: tuple[int, ...] | None = None,
     ) -> Neighbours:
         """Draw tables at random, ``positives`` of their labels positive where that is public; with 0, any labels.
 
-        ``w`` has ``dimension`` numbers, by default one a feature.
+        ``counts`` says the same of any number of classes. ``w`` has ``dimension`` numbers, by default one a feature.
         """
         X = into_ball(rng.normal(size=(batch, n + 1, d)) * 2.0, 1.0)
         w = into_ball(rng.normal(size=(batch, d if dimension is None else dimension)) * radius, radius)
         within = adjacency is Adjacency.REPLACE_WITHIN_CLASS
-        if within and positives:
+        if within and counts:
+            known = np.repeat(np.arange(classes), counts)
+            codes = np.pad(np.array([rng.permutation(known) for _ in range(batch)]), ((0, 0), (0, 1)))
+        elif within and positives:
             codes = np.zeros((batch, n + 1), dtype=np.int64)
             codes[:, :positives] = 1
             flip = rng.random(batch) < 0.5  # the changed record is positive in half of them

@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 
 from diptych.audit.explicit import explicit_hessians, gradients, pair_weight, parameters
 from diptych.audit.neighbours import Neighbours
-from diptych.risks import MetricRisk, MetricTable, PairRisk, PairTable, RankingRisk, minimise
+from diptych.risks import (
+    MetricRisk,
+    MetricTable,
+    PairRisk,
+    PairTable,
+    RankingRisk,
+    RankingsRisk,
+    RankingsTable,
+    minimise,
+)
 from diptych.spec import Adjacency, TableSize
 
 Array = NDArray[np.float64]
@@ -115,6 +124,8 @@ def search_output(
 
 def _tables_of(risk: PairRisk[Any]) -> tuple[Callable[[Array, Any], Any], int]:
     """Return what makes tables for a risk, and how many classes they shall have."""
+    if isinstance(risk, RankingsRisk):
+        return (lambda X, codes: RankingsTable(MetricTable(X, codes, risk.classes))), risk.classes
     return (MetricTable, 3) if isinstance(risk, MetricRisk) else (PairTable, 2)
 
 
@@ -136,7 +147,8 @@ def _climb(
 ) -> Found:
     """Climb from many random starts by random moves whose size shrinks; keep what gets worse for the claim."""
     adjacency, positives, (kind, classes) = Adjacency(risk.adjacency), size.positives or 0, _tables_of(risk)
-    pairs = Neighbours.random(rng, batch, size.n, d, radius, adjacency, positives, classes, risk.dimension(d))
+    counts = risk.counts if isinstance(risk, RankingsRisk) else None
+    pairs = Neighbours.random(rng, batch, size.n, d, radius, adjacency, positives, classes, risk.dimension(d), counts)
     best = change(pairs)
     for step in range(rounds):
         if step == rounds // 4:  # go on from the better half only

@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from diptych.algorithms import (
-    DESCENDING,
+    METRICS,
     Algorithm,
+    Directions,
     GDOutput,
     NoisyGD,
     UnsuitableError,
@@ -60,8 +61,12 @@ class MetricLearner(MahalanobisTransformer):
         Privacy budget, above 0; infinity learns without privacy: with ``algorithm="auto"`` the exact optimum.
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
-    algorithm : {"auto", "gd-output", "noisy-gd", "epoch-gd", "online-output"} or algorithm object, default="auto"
-        How to release. "auto" is "noisy-gd" where delta is above 0, else "gd-output".
+    algorithm : {"auto", "directions", "gd-output", "noisy-gd", "epoch-gd", "online-output"} or algorithm object, \
+default="auto"
+        How to release. "auto" is "directions": the Euclidean metric, stretched along directions in which classes
+        differ, learned by a private ranking with the same loss (``offset`` then plays no role, and ``constraint`` and
+        ``radius`` only scale). The others learn all of W, whose noise small tables do not bear. With
+        ``constants="paper"`` "auto" is "noisy-gd" where delta is above 0, else "gd-output".
     loss : {"logistic", "hinge", "smoothed-hinge", "squared-hinge"} or loss object, default="logistic"
         The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
     constraint : {"frobenius", "trace"}, default="frobenius"
@@ -156,7 +161,7 @@ class MetricLearner(MahalanobisTransformer):
             )
         scaler = BallScaler(bounds, rows.shape[1])
         check_components(self.n_components, rows.shape[1])
-        table, risk = MetricTable(scaler.transform(rows), codes), replace(risk, diameter=scaler.diameter)
+        table, risk = MetricTable(scaler.transform(rows), codes, len(classes)), replace(risk, diameter=scaler.diameter)
         if algorithm is None:
             release = exact_release(risk, table)
         else:
@@ -187,6 +192,8 @@ class MetricLearner(MahalanobisTransformer):
                 f"loss={draft.loss.name!r} has a kink, which no algorithm takes with delta=0; use "
                 "loss='smoothed-hinge', or a delta above 0."
             )
-        named = algorithms_named(self.algorithm, DESCENDING, (GDOutput.name if pure else NoisyGD.name,))
+        published = GDOutput.name if pure else NoisyGD.name
+        automatic = published if self.constants == "paper" else Directions.name
+        named = algorithms_named(self.algorithm, METRICS, (automatic,))
         (algorithm,) = suitable(named, draft, budget, self.constants)
         return None if auto and not budget.private else algorithm

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.algorithms import DESCENDING, GDOutput
+from diptych.algorithms import METRICS, GDOutput
 from diptych.algorithms.descent import Descent
 from diptych.algorithms.output_descent import result
 from diptych.experiments.series import EUCLIDEAN, METRIC, Series
@@ -24,7 +24,7 @@ from diptych.spec import Adjacency, Budget
 
 Array = NDArray[np.float64]
 
-DESCENTS = (*DESCENDING, EUCLIDEAN)
+DESCENTS = (*METRICS, EUCLIDEAN)
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Descents:
         risk: PairRisk[Any] = series.metric_risk(lam) if series.task == METRIC else series.risk(lam)
         if series.algorithm == EUCLIDEAN:
             return risk.start(split.train.d)
-        algorithm = series.how or DESCENDING[series.algorithm]()
+        algorithm = series.how or METRICS[series.algorithm]()
         table: Any = split.train
         if series.task == METRIC:
             table = MetricTable(split.train.X, split.train.codes)

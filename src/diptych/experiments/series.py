@@ -20,7 +20,7 @@ LOSSES: dict[str, Loss] = {
 WITHIN = Adjacency.REPLACE_WITHIN_CLASS
 OUTPUT, OBJECTIVE, EXACT = "output-perturbation", "objective-perturbation", "non-private"
 GD, NOISY, EPOCHS, ONLINE = "gd-output", "noisy-gd", "epoch-gd", "online-output"
-EUCLIDEAN = "euclidean"
+DIRECTIONS, EUCLIDEAN = "directions", "euclidean"
 RANKING, METRIC = "ranking", "metric"
 
 

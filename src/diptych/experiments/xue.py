@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from diptych.algorithms import GDOutput, NoisyGD
+from diptych.algorithms import Directions, GDOutput, NoisyGD
 from diptych.experiments.protocol import APPROXIMATE_N, PURE, WITHIN, Experiment, Notion, Series
-from diptych.experiments.series import EPOCHS, EUCLIDEAN, GD, METRIC, NOISY, ONLINE, OURS, RANKING
+from diptych.experiments.series import DIRECTIONS, EPOCHS, EUCLIDEAN, GD, METRIC, NOISY, ONLINE, OURS, RANKING
 from diptych.experiments.xue_published import (
     SIZES,
     TABLE_2,
@@ -75,12 +75,10 @@ def convex(task: str) -> tuple[Series, ...]:
 
 def ours(task: str) -> tuple[Series, ...]:
     """Return our one setting for all cells of a task: one algorithm a notion, for either adjacency."""
-    noisy = Series(NOISY, "hinge", how=NoisyGD(), regularization=0.0)
+    noisy = Series(NOISY, "hinge", how=NoisyGD(steps=20, step_size=2.0), regularization=0.0)
     pure = Series(GD, "shifted-logistic", how=GDOutput(), regularization=3.0)
     if task == METRIC:
-        smooth = Series(NOISY, "smoothed-hinge", radius=RADIUS, regularization=0.0)
-        noisy = replace(smooth, how=NoisyGD(steps=3, step_size=0.02))
-        pure = replace(smooth, algorithm=GD, how=GDOutput(steps=1, step_size=0.003))
+        noisy, pure = (replace(one, algorithm=DIRECTIONS, radius=RADIUS, how=Directions()) for one in (noisy, pure))
     return tuple(
         replace(series, task=task, line=OURS, notions=(notion,), adjacency=adjacency)
         for adjacency in (Adjacency.REPLACE, WITHIN)

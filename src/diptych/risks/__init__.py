@@ -6,6 +6,7 @@ from diptych.risks.metric import MetricRisk, MetricTable
 from diptych.risks.minimiser import Minimum, iteration_bound, minimise
 from diptych.risks.projected import ProjectedMinimum, minimise_projected
 from diptych.risks.ranking import RankingRisk
+from diptych.risks.rankings import RankingsRisk, RankingsTable
 from diptych.risks.table import PairTable
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "PairTable",
     "ProjectedMinimum",
     "RankingRisk",
+    "RankingsRisk",
+    "RankingsTable",
     "Rows",
     "Table",
     "iteration_bound",

@@ -29,13 +29,14 @@ ROUNDED = 1e-6  # of the reach: the width over which the kink of a hinge is roun
 
 
 class MetricTable:
-    """Rows in the unit ball, of any number of classes."""
+    """Rows in the unit ball, of any number of classes (by default, as many as there are codes up to the largest)."""
 
-    def __init__(self, X: Array, codes: NDArray[np.int64]) -> None:
+    def __init__(self, X: Array, codes: NDArray[np.int64], classes: int | None = None) -> None:
         self.X = np.ascontiguousarray(X, dtype=np.float64)
         self.codes = np.ascontiguousarray(codes, dtype=np.int64)
         self.n: int = self.X.shape[0]
         self.d: int = self.X.shape[1]
+        self.classes: int = int(self.codes.max(initial=1)) + 1 if classes is None else classes
 
     @cached_property
     def by_class(self) -> tuple[Array, NDArray[np.int64]]:
@@ -49,7 +50,7 @@ class MetricTable:
 
     def take(self, rows: Rows) -> MetricTable:
         """Return the table of these records."""
-        return MetricTable(self.X[rows], self.codes[rows])
+        return MetricTable(self.X[rows], self.codes[rows], self.classes)
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,10 @@ class PSDFrobeniusBall:
         """Sqrt(2) times the radius: the inner product of two positive semidefinite matrices is not negative."""
         return ROOT_TWO * self.radius
 
+    def norm(self, w: Array) -> float:
+        """Return the Frobenius norm of a packed matrix."""
+        return float(np.linalg.norm(w))
+
     def project(self, w: Array) -> Array:
         """Drop negative eigenvalues, then shrink to the sphere; for a cone and a ball around its tip this is exact."""
         values, vectors = spectrum(w)
@@ -97,6 +101,10 @@ class PSDTraceBall:
     def diameter(self) -> float:
         """Sqrt(2) times the radius, between two orthogonal matrices of rank one."""
         return ROOT_TWO * self.radius
+
+    def norm(self, w: Array) -> float:
+        """Return the trace of a packed positive semidefinite matrix."""
+        return float(np.trace(unpack(w)))
 
     def project(self, w: Array) -> Array:
         """Project the spectrum on {v >= 0, sum v <= radius}."""
