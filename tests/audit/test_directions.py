@@ -97,7 +97,9 @@ def test_noisy_gradients_of_three_rankings_come_near_the_promise_and_never_beyon
 
     mu = gaussian_mu(APPROXIMATE.epsilon, APPROXIMATE.delta)
     honest, caught, null = told(1.0, means, 0), told(0.5, means, 2), told(1.0, (means[0], means[0]), 4)
-    print(f"{adjacency}: {found.ratio:.3f} of the claim; mu {honest.mu:.2f} of {mu:.2f}; half the noise {caught.mu:.2f}")
+    print(
+        f"{adjacency}: {found.ratio:.3f} of the claim; mu {honest.mu:.2f} of {mu:.2f}; half the noise {caught.mu:.2f}"
+    )
     assert found.ratio > 0.95
     assert mu - 0.3 <= honest.mu <= mu < caught.mu
     assert null.mu == 0.0

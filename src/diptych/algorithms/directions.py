@@ -70,7 +70,9 @@ class Directions:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
         check_settings("auto", risk, budget, constants)
         if constants == "paper":
-            raise UnsuitableError(f"constants='paper' does not suit {self.name}, which no paper states; use 'defended'.")
+            raise UnsuitableError(
+                f"constants='paper' does not suit {self.name}, which no paper states; use 'defended'."
+            )
         self.learner(budget).check(self.ranking(risk, 2).each, budget)
 
     def ranking(self, risk: MetricRisk, classes: int, counts: tuple[int, ...] | None = None) -> RankingsRisk:
