@@ -80,7 +80,9 @@ def row(settings: list[Setting], splits: list[Split], budget: Budget, printed: f
     here, free = scores[best], max(float(np.mean(one)) for one in openly)
     error = here.std(ddof=1) / math.sqrt(SPLITS)
     distance = (printed - here.mean()) / error
-    words = f"{settings[best].algorithm}, {settings[best].loss}, λ = {settings[best].lam:g}"
+    words = f"{settings[best].algorithm}, {settings[best].loss}, λ = {settings[best].lam:g}".replace("_", " ")
+    for default in ("steps='auto', step size='auto'", "noise='auto'", "margin=1.0, temperature=1.0"):
+        words = words.replace(default, "").replace(", )", ")")
     return f"{printed:.3f} | {here.mean():.3f} ± {error:.3f} | {distance:+.1f} | {free:.3f} | {words} |"
 
 
