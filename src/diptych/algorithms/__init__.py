@@ -4,7 +4,9 @@ from diptych.algorithms.base import Algorithm, Release, UnsuitableError
 from diptych.algorithms.choose import (
     ALGORITHMS,
     DESCENDING,
+    EXACT_REGULARIZATION,
     MINIMISING,
+    POINTWISE,
     algorithms_named,
     choose,
     choose_regularization,
@@ -22,7 +24,9 @@ from diptych.algorithms.private_auc import PrivateScore, private_auc
 __all__ = [
     "ALGORITHMS",
     "DESCENDING",
+    "EXACT_REGULARIZATION",
     "MINIMISING",
+    "POINTWISE",
     "Algorithm",
     "EpochGD",
     "GDOutput",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,8 @@ from diptych.algorithms.objective_perturbation import ObjectivePerturbation
 from diptych.algorithms.online import OnlineOutput
 from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
-from diptych.risks import RankingRisk, Risk
+from diptych.risks import Risk
+from diptych.risks.linear import LinearRisk
 from diptych.spec import Budget, TableSize
 
 Kinds = Mapping[str, type[Any]]
@@ -24,8 +26,10 @@ Kinds = Mapping[str, type[Any]]
 MINIMISING: Kinds = {kind.name: kind for kind in (OutputPerturbation, ObjectivePerturbation)}
 DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput)}
 ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
+POINTWISE: Kinds = {kind.name: kind for kind in (OutputPerturbation, GDOutput, NoisyGD, EpochGD)}
 
 EXACT_REGULARIZATION = 1e-4
+CURB = 0.1  # lambda that keeps a slope without bound in a ball
 ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theory/regularization.md
     OutputPerturbation.name: 6e-4,
     ObjectivePerturbation.name: 2e-3,
@@ -33,6 +37,7 @@ ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theor
 GRID = np.geomspace(1e-5, 10.0, 61)
 
 R = TypeVar("R", bound=Risk[Any])
+L = TypeVar("L", bound=LinearRisk[Any])
 
 
 def algorithms_named(
@@ -68,15 +73,15 @@ def suitable(
 
 
 def choose_regularization(
-    risk: RankingRisk, size: TableSize, features: int, budget: Budget, algorithm: Algorithm[RankingRisk, Any]
+    risk: L, size: TableSize, features: int, budget: Budget, algorithm: Algorithm[L, Any]
 ) -> float:
     """Return the lambda that ``auto`` means for this algorithm, from public facts alone.
 
     For the minimising ones it is the least for which the noise is predicted to add little risk; the descending ones,
-    whose few steps regularise, need none.
+    whose few steps regularise, need none, unless nothing else keeps w where the slope is bounded.
     """
     if algorithm.name not in ADDED_RISK:
-        return 0.0
+        return 0.0 if math.isfinite(risk.loss.slope_bound(risk.constraint.radius)) else CURB
     if not budget.private:
         return EXACT_REGULARIZATION
 
@@ -87,22 +92,20 @@ def choose_regularization(
     return float(GRID[bisect_left(GRID[:-1], True, key=lambda lam: not loud(float(lam)))])
 
 
-def _foreseen(
-    algorithm: Algorithm[RankingRisk, Any], risk: RankingRisk, size: TableSize, features: int, budget: Budget
-) -> float:
-    foreseeing: Foreseeing[RankingRisk, Any] = algorithm  # type: ignore[assignment]
+def _foreseen(algorithm: Algorithm[L, Any], risk: L, size: TableSize, features: int, budget: Budget) -> float:
+    foreseeing: Foreseeing[L, Any] = algorithm  # type: ignore[assignment]
     return foreseeing.added_risk(risk, size, features, budget)
 
 
 def choose(
-    risk: RankingRisk,
+    risk: L,
     size: TableSize,
     features: int,
     budget: Budget,
-    algorithms: Sequence[Algorithm[RankingRisk, Any]],
+    algorithms: Sequence[Algorithm[L, Any]],
     *,
     auto: bool,
-) -> tuple[Algorithm[RankingRisk, Any], RankingRisk]:
+) -> tuple[Algorithm[L, Any], L]:
     """Return the algorithm to run and the risk with its lambda: the given one, or with ``auto`` the rule's.
 
     Each algorithm names a lambda, the least at which its noise adds little risk; the one that

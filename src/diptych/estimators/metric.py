@@ -21,7 +21,7 @@ from diptych.algorithms import (
 from diptych.estimators.mahalanobis import MahalanobisTransformer
 from diptych.estimators.settings import (
     check_components,
-    need_pairs,
+    need_records,
     own_up,
     read_bounds,
     read_budget,
@@ -148,7 +148,7 @@ class MetricLearner(MahalanobisTransformer):
         check_components(self.n_components)
         rows = read_rows(X)
         classes, codes = read_codes(y, known, len(rows))
-        need_pairs(len(rows))
+        need_records(len(rows))
         if risk.adjacency is Adjacency.REPLACE_WITHIN_CLASS and np.all(codes == codes[0]):
             raise ValueError(
                 "y holds one class only, which public labels (adjacency='replace-within-class') do not allow; add "
