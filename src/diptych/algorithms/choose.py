@@ -19,6 +19,7 @@ from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
 from diptych.risks import Risk
 from diptych.risks.linear import LinearRisk
+from diptych.sets import L2Ball
 from diptych.spec import Budget, TableSize
 
 Kinds = Mapping[str, type[Any]]
@@ -29,7 +30,6 @@ ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
 POINTWISE: Kinds = {kind.name: kind for kind in (OutputPerturbation, GDOutput, NoisyGD, EpochGD)}
 
 EXACT_REGULARIZATION = 1e-4
-CURB = 0.1  # lambda that keeps a slope without bound in a ball
 ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theory/regularization.md
     OutputPerturbation.name: 6e-4,
     ObjectivePerturbation.name: 2e-3,
@@ -78,10 +78,10 @@ def choose_regularization(
     """Return the lambda that ``auto`` means for this algorithm, from public facts alone.
 
     For the minimising ones it is the least for which the noise is predicted to add little risk; the descending ones,
-    whose few steps regularise, need none, unless nothing else keeps w where the slope is bounded.
+    whose few steps regularise, need none.
     """
     if algorithm.name not in ADDED_RISK:
-        return 0.0 if math.isfinite(risk.loss.slope_bound(risk.constraint.radius)) else CURB
+        return 0.0
     if not budget.private:
         return EXACT_REGULARIZATION
 
@@ -109,7 +109,8 @@ def choose(
     """Return the algorithm to run and the risk with its lambda: the given one, or with ``auto`` the rule's.
 
     Each algorithm names a lambda, the least at which its noise adds little risk; the one that
-    needs less is taken. At a given lambda it is the one that adds less risk. Ties go to the first.
+    needs less is taken. At a given lambda it is the one that adds less risk. Ties go to the first. Where lambda is 0
+    and the slope has no bound, w is kept in a ball.
     """
     if not auto:
         if len(algorithms) > 1 and budget.private:
@@ -117,4 +118,11 @@ def choose(
         return algorithms[0], risk
     strengths = [choose_regularization(risk, size, features, budget, one) for one in algorithms]
     least = int(np.argmin(strengths))
-    return algorithms[least], replace(risk, regularization=strengths[least])
+    return algorithms[least], _curbed(replace(risk, regularization=strengths[least]))
+
+
+def _curbed(risk: L) -> L:
+    """Return the risk; on a ball of its span where nothing else keeps w from slopes without bound."""
+    if risk.regularization > 0 or math.isfinite(risk.loss.slope_bound(risk.constraint.radius)):
+        return risk
+    return replace(risk, constraint=L2Ball(risk.span))

@@ -49,9 +49,10 @@ default="logistic"
         The loss of a margin; an object such as ``QNormHinge(q=1.5)`` sets its constants.
     regularization : float or "auto", default="auto"
         lambda in (mean loss) + (lambda/2) ||(w, b)||^2, on rows in the unit ball. "auto" is a rule of public facts,
-        0 for gradient descent in few steps with a bounded slope.
+        0 for gradient descent in few steps.
     radius : float or None, default=None
-        Radius of the ball that holds (w, b), in internal units.
+        Radius of the ball that holds (w, b), in internal units. With ``regularization="auto"`` and a slope that has no
+        bound (squared losses, q-norms), gradient descent takes 2 (margin + temperature), or 2 for residuals.
     adjacency : {"replace", "replace-within-class", "add-remove"}, default="replace"
         Which tables are neighbours: any one record replaced, its features only (labels public), or a record that comes
         or goes (the number of records private).
