@@ -4,8 +4,10 @@ from diptych.algorithms.base import Algorithm, Release, UnsuitableError
 from diptych.algorithms.choose import (
     ALGORITHMS,
     DESCENDING,
+    EXACT_REGULARIZATION,
     METRICS,
     MINIMISING,
+    POINTWISE,
     algorithms_named,
     choose,
     choose_regularization,
@@ -24,8 +26,10 @@ from diptych.algorithms.private_auc import PrivateScore, private_auc
 __all__ = [
     "ALGORITHMS",
     "DESCENDING",
+    "EXACT_REGULARIZATION",
     "METRICS",
     "MINIMISING",
+    "POINTWISE",
     "Algorithm",
     "Directions",
     "EpochGD",

@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.audit.explicit import explicit_hessians, gradients, pair_weight, parameters
+from diptych.audit.explicit import explicit_hessians, gradients, numbers, pair_weight, parameters
 from diptych.audit.neighbours import Neighbours
 from diptych.risks import (
     MetricRisk,
     MetricTable,
-    PairRisk,
     PairTable,
+    PointRisk,
+    PointTable,
     RankingRisk,
     RankingsRisk,
     RankingsTable,
+    Risk,
     minimise,
 )
 from diptych.spec import Adjacency, TableSize
@@ -50,7 +52,7 @@ class Found:
 
 
 def search_gradient(
-    risk: PairRisk[Any], size: TableSize, d: int, seed: int, batch: int = 64, rounds: int = 400, tilt: float = 0.0
+    risk: Risk[Any], size: TableSize, d: int, seed: int, batch: int = 64, rounds: int = 400, tilt: float = 0.0
 ) -> Found:
     """Search neighbouring tables and w in the set, ||w|| <= radius, for the largest change of the gradient.
 
@@ -89,9 +91,11 @@ def search_determinant(
     return max(ends, key=lambda end: end.ratio)
 
 
-def search_minimiser(risk: RankingRisk, size: TableSize, d: int, seed: int, batch: int = 8, rounds: int = 40) -> Found:
+def search_minimiser(
+    risk: RankingRisk | PointRisk, size: TableSize, d: int, seed: int, batch: int = 8, rounds: int = 40
+) -> Found:
     """Search neighbouring tables for the largest move of the minimiser."""
-    certificate = risk.certificate(size)
+    certificate = risk.certificate(size, d)
     tolerance = max(1e-4 * certificate.gradient_sensitivity, 4.0 * certificate.gradient_error)
     claimed = certificate.minimiser_sensitivity(tolerance)
     return search_output(
@@ -101,7 +105,7 @@ def search_minimiser(risk: RankingRisk, size: TableSize, d: int, seed: int, batc
 
 def search_output(
     result: Callable[[Any], Array],
-    risk: PairRisk[Any],
+    risk: Risk[Any],
     size: TableSize,
     d: int,
     claimed: float,
@@ -113,7 +117,7 @@ def search_output(
 
     ``result`` takes a table of the risk to a vector, without noise; the record that is replaced is the last one.
     """
-    kind, _ = _tables_of(risk)
+    kind, _ = _tables_of(risk, size)
 
     def change(pairs: Neighbours) -> Array:
         tables = (pairs.tables(k, kind) for k in range(len(pairs.X)))
@@ -122,21 +126,25 @@ def search_output(
     return _climb(change, risk, size, d, 1.0, claimed, np.random.default_rng(seed), batch, rounds)
 
 
-def _tables_of(risk: PairRisk[Any]) -> tuple[Callable[[Array, Any], Any], int]:
+def _tables_of(risk: Risk[Any], size: TableSize) -> tuple[Callable[[Array, Any], Any], int]:
     """Return what makes tables for a risk, and how many classes they shall have."""
     if isinstance(risk, RankingsRisk):
         return (lambda X, codes: RankingsTable(MetricTable(X, codes, risk.classes))), risk.classes
+    if isinstance(risk, PointRisk):
+        declared = size.n if risk.adjacency is Adjacency.ADD_REMOVE else None
+        return lambda X, codes: PointTable(X, numbers(risk, codes), declared), 3 if risk.loss.residual else 2
     return (MetricTable, 3) if isinstance(risk, MetricRisk) else (PairTable, 2)
 
 
-def _far(risk: PairRisk[Any], radius: float) -> float:
+def _far(risk: Risk[Any], radius: float) -> float:
     """Return the radius, or one from which on the slopes of a pair of opposite rows hardly change."""
-    return min(radius, 5.0 * (risk.loss.margin + risk.loss.temperature))
+    labels = risk.labels if isinstance(risk, PointRisk) and risk.loss.residual else 0.0
+    return min(radius, 5.0 * (risk.loss.margin + risk.loss.temperature + labels))
 
 
 def _climb(
     change: Callable[[Neighbours], Array],
-    risk: PairRisk[Any],
+    risk: Risk[Any],
     size: TableSize,
     d: int,
     radius: float,
@@ -146,7 +154,7 @@ def _climb(
     rounds: int,
 ) -> Found:
     """Climb from many random starts by random moves whose size shrinks; keep what gets worse for the claim."""
-    adjacency, positives, (kind, classes) = Adjacency(risk.adjacency), size.positives or 0, _tables_of(risk)
+    adjacency, positives, (kind, classes) = Adjacency(risk.adjacency), size.positives or 0, _tables_of(risk, size)
     counts = risk.counts if isinstance(risk, RankingsRisk) else None
     pairs = Neighbours.random(rng, batch, size.n, d, radius, adjacency, positives, classes, risk.dimension(d), counts)
     best = change(pairs)

@@ -22,7 +22,7 @@ from diptych.algorithms import (
 from diptych.estimators.mahalanobis import MahalanobisTransformer
 from diptych.estimators.settings import (
     check_components,
-    need_pairs,
+    need_records,
     own_up,
     read_bounds,
     read_budget,
@@ -67,7 +67,7 @@ default="auto"
         differ, learned by a private ranking with the same loss (``offset`` then plays no role, and ``constraint`` and
         ``radius`` only scale). The others learn all of W, whose noise small tables do not bear. With
         ``constants="paper"`` "auto" is "noisy-gd" where delta is above 0, else "gd-output".
-    loss : {"logistic", "hinge", "smoothed-hinge", "squared-hinge"} or loss object, default="logistic"
+    loss : {"logistic", "hinge", "smoothed-hinge", "squared-hinge", "q-norm-hinge"} or loss object, default="logistic"
         The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
     constraint : {"frobenius", "trace"}, default="frobenius"
         Which norm of W is bounded. The trace favours matrices of low rank.
@@ -153,7 +153,7 @@ default="auto"
         check_components(self.n_components)
         rows = read_rows(X)
         classes, codes = read_codes(y, known, len(rows))
-        need_pairs(len(rows))
+        need_records(len(rows))
         if risk.adjacency is Adjacency.REPLACE_WITHIN_CLASS and np.all(codes == codes[0]):
             raise ValueError(
                 "y holds one class only, which public labels (adjacency='replace-within-class') do not allow; add "
@@ -187,7 +187,7 @@ default="auto"
     def _algorithm(self, draft: MetricRisk, budget: Budget) -> Algorithm[MetricRisk, MetricTable] | None:
         """Return the algorithm to run, or None for the exact optimum; refuse what the settings do not allow."""
         auto, pure = isinstance(self.algorithm, str) and self.algorithm == "auto", budget.private and budget.pure
-        if auto and pure and not draft.loss.differentiable:
+        if auto and pure and not draft.loss.smooth:
             raise UnsuitableError(
                 f"loss={draft.loss.name!r} has a kink, which no algorithm takes with delta=0; use "
                 "loss='smoothed-hinge', or a delta above 0."

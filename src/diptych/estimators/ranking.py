@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from diptych.algorithms import (
     MINIMISING,
@@ -23,8 +22,8 @@ from diptych.algorithms import (
     private_auc,
     suitable,
 )
-from diptych.estimators.settings import need_pairs, own_up, read_bounds, read_budget, read_regularization
-from diptych.estimators.validation import check_features, read_classes, read_labels, read_rows, remember_features
+from diptych.estimators.settings import need_records, own_up, read_bounds, read_budget, read_regularization
+from diptych.estimators.validation import linear_scores, read_classes, read_labels, read_rows, remember_features
 from diptych.losses import Loss, loss_named
 from diptych.noise import bit_source
 from diptych.preprocessing import BallScaler
@@ -49,9 +48,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     algorithm : {"auto", "output-perturbation", "objective-perturbation", "gd-output", "noisy-gd", "epoch-gd", \
 "online-output"} or algorithm object, default="auto"
         How to release. "auto" takes the one of the first two that needs less regularisation, from public facts; for
-        the hinge, which they refuse, "noisy-gd".
-    loss : {"logistic", "squared", "hinge", "squared-hinge", "smoothed-hinge"} or loss object, default="logistic"
-        The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
+        the hinge and the q-norm hinge, which they refuse, "noisy-gd".
+    loss : {"logistic", "squared", "hinge", "squared-hinge", "smoothed-hinge", "q-norm-hinge"} or loss object, \
+default="logistic"
+        The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature. Pairs of
+        the q-norm hinge are visited one by one: it is for thousands of records, not for millions.
     regularization : float or "auto", default="auto"
         lambda in (mean pair loss) + (lambda/2) ||w||^2, on rows in the unit ball. "auto" is a rule of public facts,
         0 for gradient descent in few steps.
@@ -130,7 +131,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         bounds, known = read_bounds(self.bounds), read_classes(self.classes)
         rows = read_rows(X)
         classes, positive = read_labels(y, known, len(rows))
-        need_pairs(len(rows))
+        need_records(len(rows))
         scaler = BallScaler(bounds, rows.shape[1])
         table = PairTable(scaler.transform(rows), positive)
         budget, size = read_budget(self.epsilon, self.delta, table.n), table.size(risk.adjacency)
@@ -145,10 +146,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Array:
         """Score records: the higher, the more likely positive. Scores rank; they are no probabilities."""
-        check_is_fitted(self)
-        rows = read_rows(X)
-        check_features(self, X)
-        return np.asarray(rows @ self.coef_[0] + self.intercept_[0])
+        return linear_scores(self, X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the positive class where the score is above 0."""
@@ -186,7 +184,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("epsilon must be finite for a private score; score() is the one without privacy.")
         adjacency = Adjacency.parse(self.adjacency)
         scores, positive = self._scored(X, y)
-        need_pairs(len(scores))
+        need_records(len(scores))
         if adjacency is Adjacency.REPLACE_WITHIN_CLASS:
             _need_both(positive)
         return private_auc(scores, positive, adjacency, budget, source)
@@ -203,7 +201,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _candidates(self, draft: RankingRisk, budget: Budget) -> tuple[Algorithm[RankingRisk, PairTable], ...]:
         """Return the algorithms that the settings allow; no minimiser can be certified across a kink."""
-        kinked = not draft.loss.differentiable and budget.private and not budget.pure
+        kinked = not draft.loss.smooth and budget.private and not budget.pure
         automatic = (NoisyGD.name,) if kinked and self.constants == "defended" else tuple(MINIMISING)
         return suitable(algorithms_named(self.algorithm, automatic=automatic), draft, budget, self.constants)
 
