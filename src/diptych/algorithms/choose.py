@@ -16,13 +16,14 @@ from diptych.algorithms.objective_perturbation import ObjectivePerturbation
 from diptych.algorithms.online import OnlineOutput
 from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
+from diptych.algorithms.sgd_output import SGDOutput
 from diptych.risks import PairRisk, RankingRisk
 from diptych.spec import Budget, TableSize
 
 Kinds = Mapping[str, type[Any]]
 
 MINIMISING: Kinds = {kind.name: kind for kind in (OutputPerturbation, ObjectivePerturbation)}
-DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput)}
+DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput, SGDOutput)}
 ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
 
 EXACT_REGULARIZATION = 1e-4

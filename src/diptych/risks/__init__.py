@@ -6,6 +6,7 @@ from diptych.risks.metric import MetricRisk, MetricTable
 from diptych.risks.minimiser import Minimum, iteration_bound, minimise
 from diptych.risks.projected import ProjectedMinimum, minimise_projected
 from diptych.risks.ranking import RankingRisk
+from diptych.risks.stochastic import stochastic_mean
 from diptych.risks.table import PairTable
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "iteration_bound",
     "minimise",
     "minimise_projected",
+    "stochastic_mean",
 ]
