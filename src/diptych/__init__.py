@@ -25,6 +25,7 @@ _HOMES = {
     "ObjectivePerturbation": "diptych.algorithms",
     "OnlineOutput": "diptych.algorithms",
     "OutputPerturbation": "diptych.algorithms",
+    "SGDOutput": "diptych.algorithms",
     "SmoothedHinge": "diptych.losses",
     "Squared": "diptych.losses",
     "SquaredHinge": "diptych.losses",
@@ -47,6 +48,7 @@ __all__ = [
     "ObjectivePerturbation",
     "OnlineOutput",
     "OutputPerturbation",
+    "SGDOutput",
     "SmoothedHinge",
     "Squared",
     "SquaredHinge",
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
         ObjectivePerturbation,
         OnlineOutput,
         OutputPerturbation,
+        SGDOutput,
     )
     from diptych.estimators import AUCClassifier, MetricLearner
     from diptych.estimators.persistence import load_model, save_model

@@ -1,9 +1,9 @@
 """Published constants and schedules of Yang, Lei, Lyu and Ying (2021), for comparison only.
 
 With G the Lipschitz constant of one pair's loss, T steps of length eta and l = ln(2/delta), their proof gives, with
-probability 1 - delta/2 over the indices, a sensitivity of 2 eta G sqrt(e (T + ln(eT)^2 c^2)), c a bound on how often one
-of n records is drawn. Equation (5) as printed has lost the factor e, has 3 T^2 l^2/n^2 for c^2, where even the
-c of their proof leads to 9 T^2 l^2/n^2, and rests on a Chernoff bound without the factor 2 under its root.
+probability 1 - delta/2 over the indices, a sensitivity of 2 eta G sqrt(e (T + ln(eT)^2 c^2)), c a bound on how often
+one of n records is drawn. Equation (5) as printed has lost the factor e, has 3 T^2 l^2/n^2 for c^2, where even
+the c of their proof leads to 9 T^2 l^2/n^2, and rests on a Chernoff bound without the factor 2 under its root.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def printed_sensitivity(schedule: Schedule, lipschitz: float, n: int, failure: f
 
 
 def corrected_sensitivity(schedule: Schedule, lipschitz: float, n: int, failure: float) -> float:
-    """2 eta G sqrt(e (T + ln(eT)^2 c^2)), c = T/n + l + sqrt(2 T l/n), l = ln(1/failure): Theorem 1 with its factors."""
+    """2 eta G sqrt(e (T + ln(eT)^2 c^2)), c = T/n + l + sqrt(2 T l/n), l = ln(1/failure): with all its factors."""
     T, rare = float(schedule.steps), math.log(1.0 / failure)
     drawn = T / n + rare + math.sqrt(2.0 * T * rare / n)
     wide = T + ((1.0 + math.log(T)) * drawn) ** 2

@@ -6,6 +6,7 @@ a typical one. Nothing here draws noise. Proofs: ``docs/theory/sgd-output.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,31 +28,38 @@ class StepConstants:
     ----------
     pair
         B: the most by which one pair's gradient moves if one of its records is replaced, wherever the two runs are.
-    swing
-        The most by which the gradient of one pair, unchanged, differs between two points of the set.
     lipschitz
-        G: the most that it measures.
+        G: the most that it measures, and where slopes keep their sign the most by which it differs between two points.
     smoothness
         M: its Lipschitz constant, infinite for a kink.
     ridge
         Lambda, times what a step's pairs weigh in the risk, so that the descent is on a multiple of the risk.
     radius, error, slip
         Of the set; of a computed gradient; and what margins may slip by in rounding, times L.
+    one_signed
+        Whether slopes keep their sign on the set.
     """
 
     pair: float
-    swing: float
     lipschitz: float
     smoothness: float
     ridge: float
     radius: float
     error: float
     slip: float
+    one_signed: bool
 
     @property
     def longest(self) -> float:
         """The longest step that carries no two points apart, 0 for a kink."""
         return 2.0 / (self.smoothness + 2.0 * self.ridge)
+
+    @property
+    def most(self) -> float:
+        """The longest step that the proofs allow."""
+        if not self.one_signed:
+            return self.longest
+        return max(self.longest, 1.0 / self.ridge) if self.ridge > 0 else math.inf
 
     def law(self, step: float, features: int) -> Law:
         """Return the recursion of distances for steps of this length (Theorems 1 and 2)."""
@@ -59,11 +67,15 @@ class StepConstants:
         slack, kick = 2.0 * step * self.error + rounding, step * self.pair
         if step <= self.longest:
             return Law(1.0 - step * self.ridge, 0.0, 0.0, kick, slack)
-        return Law(1.0 - step * self.ridge, step * self.swing, 4.0 * step * self.slip, kick, slack)
+        return Law(1.0 - step * self.ridge, step * self.lipschitz, 4.0 * step * self.slip, kick, slack)
 
     def movement(self, sequence: Sequence, step: float, features: int) -> float:
-        """Return how far one record can move the mean of the iterates, the worst record of this sequence."""
-        return sequence.worst_mean(self.law(step, features))
+        """Return how far one record can move the mean of the iterates, the worst record of this sequence.
+
+        At least as far as one kick in the last step would, so that a sequence without pairs gets some noise, too.
+        """
+        least = step * self.pair / sequence.draws.size
+        return max(least, sequence.worst_mean(self.law(step, features)))
 
 
 def ridge_of(risk: PairRisk[Any], size: TableSize, certificate: Certificate) -> float:
@@ -77,17 +89,17 @@ def ridge_of(risk: PairRisk[Any], size: TableSize, certificate: Certificate) -> 
 
 def step_constants(risk: PairRisk[Any], size: TableSize, features: int) -> StepConstants:
     """Derive the constants from the certificate that holds on all of the risk's set."""
-    certificate = risk.certificate(size, features, tilt=float("inf"))
-    bend = one_against_all(certificate, risk.mass(size)) if risk.loss.differentiable else float("inf")
+    certificate = risk.certificate(size, features, tilt=math.inf)
+    bend = one_against_all(certificate, risk.mass(size)) if risk.loss.differentiable else math.inf
     relative = (8.0 * features + 32.0) * UNIT * (certificate.radius + risk.loss.margin)
     error = HEAVIER * certificate.gradient_error + (bend * relative if risk.loss.differentiable else 0.0)
     return StepConstants(
         pair=certificate.gradient_sensitivity / risk.pair_share(size),
-        swing=certificate.pair_lipschitz * (1.0 if certificate.one_signed else 2.0),
         lipschitz=certificate.pair_lipschitz,
         smoothness=bend,
         ridge=ridge_of(risk, size, certificate),
         radius=certificate.radius,
         error=error,
         slip=certificate.pair_lipschitz * relative,
+        one_signed=certificate.one_signed,
     )

@@ -26,7 +26,14 @@ from diptych.algorithms.base import (
     open_release,
     promise,
 )
-from diptych.algorithms.descent import GATHERED, Descent, Schedule, check_bounded_slope, check_settings_of
+from diptych.algorithms.descent import (
+    GATHERED,
+    Descent,
+    Schedule,
+    check_bounded_slope,
+    check_settings_of,
+    check_step,
+)
 from diptych.algorithms.realised import step_constants
 from diptych.kernels.drift import Sequence
 from diptych.noise import BitSource, draw_indices
@@ -148,7 +155,7 @@ class SGDOutput:
             return paper.published_schedule(risk, risk.certificate(size, features, tilt=math.inf))[1]
         known = step_constants(risk, size, features)
         first = risk.span / (known.lipschitz * math.sqrt(sequence.draws.size))
-        first = min(first, known.longest or math.inf, 1.0 / known.ridge if known.ridge > 0 else math.inf)
+        first = min(first, known.longest or math.inf, known.most)
         if not budget.private:
             return first
         draft = _within_reach(risk, size, sequence.draws.size, first)
@@ -193,12 +200,9 @@ def result(plan: Descent, table: Any, draws: Rows) -> Array:
 
 
 def _checked(risk: PairRisk[Any], size: TableSize, features: int, sequence: Sequence, step: float) -> float:
-    """Return the movement along the sequence; refuse steps over which a regulariser would overshoot."""
+    """Return the movement along the sequence; refuse steps longer than the proofs allow."""
     known = step_constants(risk, size, features)
-    if step * known.ridge > 1.0:
-        raise ValueError(
-            f"step_size={step:g} is too long for the proof, which needs at most {1.0 / known.ridge:.6g}; lower it."
-        )
+    check_step(Schedule(sequence.draws.size, step), known.most)
     return known.movement(sequence, step, features)
 
 

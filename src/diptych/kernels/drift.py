@@ -10,6 +10,7 @@ widened by a part in 10^6, which is more than all other rounding.
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numba as nb
@@ -24,6 +25,7 @@ Rows = NDArray[np.intp]
 WIDER = 1.0 + 1e-6
 UNSURE = 2.0**-50  # of a sum: its rounding
 GRAIN = 2.0**-10  # of the steps so far: how many go in one block
+CONTRACTED = 0.02  # of a distance: what contraction may take off in a block
 WORK = 1e8  # blocks, beyond which they get longer
 
 
@@ -57,9 +59,10 @@ class Sequence:
             return self._linear(law) * WIDER / self.draws.size
         sums = _prefix_sums(self.draws, self.shares, self.kinds)
         grain = max(GRAIN, self.n * np.log1p(self.draws.size) / WORK)
-        longest = np.inf if law.keep == 1.0 else max(0.02, self.n * self.draws.size / (20.0 * WORK)) / (1.0 - law.keep)
+        contracted = max(CONTRACTED, self.n * self.draws.size / (20.0 * WORK))
+        longest = contracted / (1.0 - law.keep) if law.keep < 1.0 else np.inf
         edges = np.linspace(0, self.n, 9).astype(int)
-        jobs = [partial(self._kinked, law, sums, grain, longest, a, b) for a, b in zip(edges, edges[1:], strict=False)]
+        jobs = [partial(self._kinked, law, sums, grain, longest, a, b) for a, b in pairwise(edges.tolist())]
         return max(together(jobs, 8 * self.draws.size)) * WIDER / self.draws.size
 
     def _linear(self, law: Law) -> float:
@@ -162,7 +165,7 @@ def _kinked(
 
 @nb.njit(nogil=True, cache=True)
 def _block(D: float, count: int, done: int, end: int, partner: int, sums: Array, law: Law) -> tuple[float, float]:
-    """Bound D after steps done+1 ... end, none of them the record's own, and the largest D on the way.
+    """Bound D after steps done+1 ... end, none of them the record's own, and every D on the way.
 
     Composed, the steps keep less than sqrt(keep^2m D^2 + sum of squared kinks) + sum of kicks: adding a kick after a
     kink instead of before it can only raise the result.
@@ -176,5 +179,5 @@ def _block(D: float, count: int, done: int, end: int, partner: int, sums: Array,
     size = sums[end, 0] + 2.0 * count * sums[end, base + 1] + count * count * sums[end, base + 2]
     spread = law.kink**2 * (max(0.0, squares) + UNSURE * size) + steps * law.blur
     pushed = law.kick * count * shares + steps * law.slack
-    end_D = np.sqrt((law.keep**steps * D) ** 2 + spread) + pushed
-    return end_D, max(D, end_D)
+    at_end = np.sqrt((law.keep**steps * D) ** 2 + spread) + pushed
+    return at_end, at_end if steps == 1 else np.sqrt(D**2 + spread) + pushed

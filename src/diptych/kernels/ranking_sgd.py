@@ -84,6 +84,9 @@ def _descend(
 def ranking_mean(
     X: Array, positive: NDArray[np.bool_], draws: Rows, step: float, ridge: float, radius: float, curve: Curve
 ) -> Array:
-    """Return the mean of w_1 = 0, w_2, ..., w_T: w_(t+1) = P(w_t - step (g_t + ridge w_t)) with g_t the mean over s <= t
-    of the pair gradients of record draws[t] with record draws[s - 1], P onto the ball of that radius."""  # fmt: skip
+    """Return the mean of w_1 = 0, w_2, ..., w_T, where w_(t+1) = P(w_t - step (g_t + ridge w_t)).
+
+    g_t is the mean of the pair gradients of record draws[t] with records draws[0], ..., draws[t - 1]; P projects on the
+    ball of that radius.
+    """
     return np.asarray(_descend(X, positive, draws, step, ridge, radius, curve))
