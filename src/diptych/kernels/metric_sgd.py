@@ -93,7 +93,8 @@ def _project(W: Array, radius: float, traced: bool, L: Array) -> Array:
         kept = _on_simplex(values, radius)
     elif not traced:
         kept = kept * min(1.0, radius / max(math.sqrt((kept * kept).sum()), 1e-300))
-    return (vectors * kept) @ vectors.T
+    rebuilt: Array = (vectors * kept) @ vectors.T
+    return rebuilt
 
 
 @nb.njit(nogil=True, cache=True)
