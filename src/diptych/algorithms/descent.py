@@ -27,7 +27,7 @@ T = TypeVar("T", bound=Table)
 ROUNDING = 2.0**-46  # of the norms at work in a step, a feature: updating and projecting in doubles
 MOST, LEAST, OPEN = 100, 3, 500  # steps by default: at most, at least, and without privacy
 GATHERED = 0.5  # of the span: the noise that default schedules let a result gather
-SMOOTH = "use loss='smoothed-hinge', or algorithm='noisy-gd', which takes any slope"
+SMOOTH = "use loss='smoothed-hinge', or algorithm='noisy-gd' or 'sgd-output', which take any slope"
 
 
 @dataclass(frozen=True)

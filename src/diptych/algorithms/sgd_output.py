@@ -173,7 +173,7 @@ class SGDOutput:
         plan = self.plan(risk, size, table.d, budget, sequence_of(draws, table, size), constants)
         w, trace = result(plan, table, draws), plan.trace
         if plan.noise is None:
-            return open_release(risk, w, f"{plan.schedule.steps} steps of stochastic descent", trace)
+            return open_release(risk, w, f"{plan.schedule.steps} steps of stochastic gradient descent", trace)
         guarantee = promise(
             risk,
             budget,

@@ -13,7 +13,7 @@ from diptych.algorithms import (
     Algorithm,
     GDOutput,
     NoisyGD,
-    UnsuitableError,
+    SGDOutput,
     algorithms_named,
     exact_release,
     suitable,
@@ -60,8 +60,9 @@ class MetricLearner(MahalanobisTransformer):
         Privacy budget, above 0; infinity learns without privacy: with ``algorithm="auto"`` the exact optimum.
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
-    algorithm : {"auto", "gd-output", "noisy-gd", "epoch-gd", "online-output"} or algorithm object, default="auto"
-        How to release. "auto" is "noisy-gd" where delta is above 0, else "gd-output".
+    algorithm : {"auto", "gd-output", "noisy-gd", "epoch-gd", "online-output", "sgd-output"} or algorithm object, \
+default="auto"
+        How to release. "auto" is "noisy-gd" where delta is above 0, else "gd-output" ("sgd-output" for the hinge).
     loss : {"logistic", "hinge", "smoothed-hinge", "squared-hinge"} or loss object, default="logistic"
         The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
     constraint : {"frobenius", "trace"}, default="frobenius"
@@ -182,11 +183,7 @@ class MetricLearner(MahalanobisTransformer):
     def _algorithm(self, draft: MetricRisk, budget: Budget) -> Algorithm[MetricRisk, MetricTable] | None:
         """Return the algorithm to run, or None for the exact optimum; refuse what the settings do not allow."""
         auto, pure = isinstance(self.algorithm, str) and self.algorithm == "auto", budget.private and budget.pure
-        if auto and pure and not draft.loss.differentiable:
-            raise UnsuitableError(
-                f"loss={draft.loss.name!r} has a kink, which no algorithm takes with delta=0; use "
-                "loss='smoothed-hinge', or a delta above 0."
-            )
-        named = algorithms_named(self.algorithm, DESCENDING, (GDOutput.name if pure else NoisyGD.name,))
+        exact = GDOutput.name if draft.loss.differentiable else SGDOutput.name
+        named = algorithms_named(self.algorithm, DESCENDING, (exact if pure else NoisyGD.name,))
         (algorithm,) = suitable(named, draft, budget, self.constants)
         return None if auto and not budget.private else algorithm

@@ -18,6 +18,7 @@ from diptych.algorithms import (
     Algorithm,
     NoisyGD,
     PrivateScore,
+    SGDOutput,
     algorithms_named,
     choose,
     private_auc,
@@ -47,9 +48,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
     algorithm : {"auto", "output-perturbation", "objective-perturbation", "gd-output", "noisy-gd", "epoch-gd", \
-"online-output"} or algorithm object, default="auto"
+"online-output", "sgd-output"} or algorithm object, default="auto"
         How to release. "auto" takes the one of the first two that needs less regularisation, from public facts; for
-        the hinge, which they refuse, "noisy-gd".
+        the hinge, which they refuse, "noisy-gd", or "sgd-output" where delta is 0.
     loss : {"logistic", "squared", "hinge", "squared-hinge", "smoothed-hinge"} or loss object, default="logistic"
         The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
     regularization : float or "auto", default="auto"
@@ -203,8 +204,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _candidates(self, draft: RankingRisk, budget: Budget) -> tuple[Algorithm[RankingRisk, PairTable], ...]:
         """Return the algorithms that the settings allow; no minimiser can be certified across a kink."""
-        kinked = not draft.loss.differentiable and budget.private and not budget.pure
-        automatic = (NoisyGD.name,) if kinked and self.constants == "defended" else tuple(MINIMISING)
+        kinked = not draft.loss.differentiable and budget.private and self.constants == "defended"
+        descending = (SGDOutput.name if budget.pure else NoisyGD.name,)
+        automatic = descending if kinked else tuple(MINIMISING)
         return suitable(algorithms_named(self.algorithm, automatic=automatic), draft, budget, self.constants)
 
     def _risk(self, lam: float) -> RankingRisk:
