@@ -45,7 +45,7 @@ def _draw(
 ) -> dict[str, str]:
     curves = [e for e in experiments if e.kind == "curves" and select(points, figure=e.name)]
     measured = [(e, means) for e, means in simulated if means]
-    names = {e.name: f"{e.name}.png" for e in (*curves, *(e for e, _ in measured))}
+    names = {name: f"{name}.png" for name in [*(e.name for e in curves), *(e.name for e, _ in measured)]}
     if not names or not figures.can_draw():
         if names:
             say(figures.MISSING)

@@ -20,7 +20,7 @@ LOSSES: dict[str, Loss] = {
 WITHIN = Adjacency.REPLACE_WITHIN_CLASS
 OUTPUT, OBJECTIVE, EXACT = "output-perturbation", "objective-perturbation", "non-private"
 GD, NOISY, EPOCHS, ONLINE, SGD = "gd-output", "noisy-gd", "epoch-gd", "online-output", "sgd-output"
-BALLS = {"frobenius": PSDFrobeniusBall, "trace": PSDTraceBall}
+BALLS: dict[str, type[PSDFrobeniusBall | PSDTraceBall]] = {"frobenius": PSDFrobeniusBall, "trace": PSDTraceBall}
 EUCLIDEAN = "euclidean"
 RANKING, METRIC = "ranking", "metric"
 

@@ -42,7 +42,7 @@ class Population:
         """Return a table of n independent draws."""
         return self.table(risk, rng.integers(self.size, size=n))
 
-    def excess(self, risk: PairRisk[Any], w: Array) -> float:
+    def excess(self, risk: RankingRisk | MetricRisk, w: Array) -> float:
         """Return how far the population's risk at w is above its least on the set, but for some 1e-4 at a kink."""
         return max(0.0, risk.value(w, self.table(risk)) - _least(self, risk))
 
