@@ -57,7 +57,7 @@ class Sequence:
         """Return the largest mean of D_1 = 0, D_2, ..., D_T over records; D stays 0 until the record is drawn."""
         if law.kink == 0.0 and law.blur == 0.0:
             return self._linear(law) * WIDER / self.draws.size
-        sums = _prefix_sums(self.draws, self.shares, self.kinds)
+        sums = _prefix_sums(self.draws, self.shares, self.kinds, 7 if self.across else 4)
         grain = max(GRAIN, self.n * np.log1p(self.draws.size) / WORK)
         contracted = max(CONTRACTED, self.n * self.draws.size / (20.0 * WORK))
         longest = contracted / (1.0 - law.keep) if law.keep < 1.0 else np.inf
@@ -91,16 +91,16 @@ def _shares(draws: Rows, n: int, kinds: Rows, across: bool) -> Array:
 
 
 @nb.njit(nogil=True, cache=True)
-def _prefix_sums(draws: Rows, shares: Array, kinds: Rows) -> Array:
+def _prefix_sums(draws: Rows, shares: Array, kinds: Rows, width: int) -> Array:
     """Row s: sums over steps up to s of q^2; and for new records of class 0 and 1: of 1/s, q/s and 1/s^2 (Neumaier)."""
-    out, total, lost, term = np.zeros((draws.size, 7)), np.zeros(7), np.zeros(7), np.zeros(7)
+    out, total, lost, term = np.zeros((draws.size, width)), np.zeros(width), np.zeros(width), np.zeros(width)
     for s in range(1, draws.size):
         q, one = shares[s], 1.0 / s
         term[:] = 0.0
         term[0] = q * q
         base = 1 + 3 * kinds[draws[s]]
         term[base], term[base + 1], term[base + 2] = one, q * one, one * one
-        for k in range(7):
+        for k in range(width):
             new = total[k] + term[k]
             if total[k] >= term[k]:
                 lost[k] += (total[k] - new) + term[k]
