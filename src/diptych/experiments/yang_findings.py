@@ -85,7 +85,7 @@ def _ratios(means: Means, over: str, under: str) -> list[float]:
 
 
 def _range(ratios: Sequence[float]) -> str:
-    low, high = f"{min(ratios):.2g}", f"{max(ratios):.2g}"
+    low, high = f"{min(ratios):.3g}", f"{max(ratios):.3g}"
     return low if low == high else f"{low} to {high}"
 
 
