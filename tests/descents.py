@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from diptych import Adjacency, Budget
-from diptych.algorithms import EpochGD, GDOutput, NoisyGD, OnlineOutput
+from diptych.algorithms import EpochGD, GDOutput, NoisyGD, OnlineOutput, SGDOutput
 from diptych.risks import MetricRisk, MetricTable, PairTable, RankingRisk
 from diptych.spec import TableSize
 
 REPLACE, WITHIN = Adjacency.REPLACE, Adjacency.REPLACE_WITHIN_CLASS
-ALGORITHMS = [GDOutput(), NoisyGD(), EpochGD(), OnlineOutput()]
+ALGORITHMS = [GDOutput(), NoisyGD(), EpochGD(), OnlineOutput(), SGDOutput()]
 APPROXIMATE = Budget(1.0, 1e-3)
 
 

@@ -32,6 +32,7 @@ _HOMES = {
     "OutputPerturbation": "diptych.algorithms",
     "QNorm": "diptych.losses",
     "QNormHinge": "diptych.losses",
+    "SGDOutput": "diptych.algorithms",
     "SmoothedHinge": "diptych.losses",
     "Squared": "diptych.losses",
     "SquaredError": "diptych.losses",
@@ -62,6 +63,7 @@ __all__ = [
     "OutputPerturbation",
     "QNorm",
     "QNormHinge",
+    "SGDOutput",
     "SmoothedHinge",
     "Squared",
     "SquaredError",
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
         ObjectivePerturbation,
         OnlineOutput,
         OutputPerturbation,
+        SGDOutput,
     )
     from diptych.estimators import AUCClassifier, GLMClassifier, GLMRegressor, MetricLearner
     from diptych.estimators.persistence import load_model, save_model

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diptych import Budget, Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
-from diptych.algorithms import EpochGD, GDOutput, NoisyGD, OnlineOutput, UnsuitableError
+from diptych.algorithms import EpochGD, GDOutput, NoisyGD, OnlineOutput, SGDOutput, UnsuitableError
 from diptych.algorithms.descent import (
     LEAST,
     MOST,
@@ -141,6 +141,7 @@ def test_kinks_are_refused_where_steps_could_carry_iterates_apart(algorithm, kin
     with pytest.raises(UnsuitableError, match="loss='hinge' has a kink.*smoothed-hinge.*noisy-gd"):
         algorithm.check(kind(Hinge()), APPROXIMATE)
     NoisyGD().check(kind(Hinge()), APPROXIMATE)
+    SGDOutput().check(kind(Hinge()), APPROXIMATE)
 
 
 @algorithms
@@ -149,11 +150,11 @@ def test_refusals_come_before_the_data(algorithm, adjacency) -> None:
     """A table that is none would otherwise fail in another way."""
     for kind in (RankingRisk, MetricRisk):
         for risk, budget, constants in (
-            (kind(Hinge(), adjacency=adjacency), APPROXIMATE, "paper"),
+            (kind(Hinge(), adjacency=adjacency), Budget(1.0), "paper"),
             (kind(Logistic(), 1e-12, adjacency=adjacency), APPROXIMATE, "defended"),
             (kind(Logistic(), adjacency=adjacency), APPROXIMATE, "sharp"),
         ):
-            with pytest.raises(ValueError, match=r"loss|regularization|constants"):
+            with pytest.raises(ValueError, match=r"loss|delta|regularization|constants"):
                 algorithm.run(risk, None, budget, SecureBits(), constants)
 
 

@@ -120,7 +120,7 @@ SETTINGS = [
     (("--epsilon", "-1"), "epsilon must be a number above 0"),
     (("--epsilon", "nan"), "epsilon must be a number above 0"),
     (("--delta", "2"), "delta must be a number in [0, 1)"),
-    (("--loss", "hinge", "--delta", "0"), "use loss='smoothed-hinge'"),
+    (("--loss", "hinge", "--algorithm", "output-perturbation"), "use loss='smoothed-hinge'"),
     (("--loss", "cosine"), "loss must be one of 'logistic'"),
     (("--margin", "-1"), "margin of the logistic loss must be at least 0"),
     (("--temperature", "0"), "temperature of the logistic loss must be between"),

@@ -37,7 +37,7 @@ from tests.estimators.test_ranking import SECRET
 
 BALL = Bounds(norm=5.0)
 BOX = Bounds(low=-6.0, high=[6.0, 7.0, 8.0, 9.0])
-ALGORITHMS = ["directions", "gd-output", "noisy-gd", "epoch-gd", "online-output"]
+ALGORITHMS = ["directions", "gd-output", "noisy-gd", "epoch-gd", "online-output", "sgd-output"]
 LOSSES = ["logistic", "hinge", "smoothed-hinge", "squared-hinge"]
 
 
@@ -98,7 +98,8 @@ def test_every_setting_fits_and_stays_in_its_set(data, constraint, adjacency, al
     X, y = data
     settings = {"constraint": constraint, "adjacency": adjacency, "algorithm": algorithm, "loss": loss}
     learner = MetricLearner(2.0, delta, radius=radius, bounds=BALL, random_state=0, **settings)
-    kinked = loss == "hinge" and (algorithm not in ("auto", "directions", "noisy-gd") or delta == 0)
+    any_slope = ("auto", "noisy-gd", "sgd-output") if delta == 0 else ("auto", "directions", "noisy-gd", "sgd-output")
+    kinked = loss == "hinge" and algorithm not in any_slope
     if kinked or (algorithm == "noisy-gd" and delta == 0):
         with pytest.raises(ValueError, match="loss='smoothed-hinge'|set delta above 0"):
             learner.fit(X, y)
@@ -456,9 +457,8 @@ MISTAKES = [
     ({"loss": 3}, "loss must be one of 'logistic'"),
     ({"loss": "squared"}, "loss='squared' does not suit a metric.* use 'logistic', 'hinge' or 'smoothed-hinge'"),
     ({"loss": Lopsided()}, "loss='squared' does not suit a metric"),
-    ({"loss": "hinge", "delta": 0}, "loss='hinge' has a kink.* use loss='smoothed-hinge', or a delta above 0"),
-    ({"loss": Hinge(2.0), "delta": 0.0}, "loss='hinge' has a kink"),
-    ({"loss": "hinge", "algorithm": "gd-output"}, "loss='hinge' has a kink.* or algorithm='noisy-gd'"),
+    ({"loss": Hinge(2.0), "delta": 0.0, "algorithm": "gd-output"}, "loss='hinge' has a kink"),
+    ({"loss": "hinge", "algorithm": "gd-output"}, "loss='hinge' has a kink.* or algorithm='noisy-gd' or 'sgd-output'"),
     ({"loss": "hinge", "algorithm": "epoch-gd"}, "loss='hinge' has a kink"),
     ({"loss": "hinge", "algorithm": "online-output", "epsilon": math.inf}, "loss='hinge' has a kink"),
     ({"algorithm": "noisy-gd", "delta": 0}, "delta=0 does not suit noisy-gd.* set delta above 0"),

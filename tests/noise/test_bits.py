@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from diptych.noise import SecureBits, SeededBits, bit_source, permutation
+from diptych.noise import SecureBits, SeededBits, bit_source, draw_indices, permutation
 from tests.statistics import ALARM
 
 
@@ -65,3 +65,23 @@ def test_permutations_hold_every_place_once(n) -> None:
     order = permutation(n, SecureBits())
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
     np.testing.assert_array_equal(permutation(n, SeededBits(3)), permutation(n, SeededBits(3)))
+
+
+@pytest.mark.parametrize("source", [SeededBits(13), SecureBits()], ids=["seeded", "secure"])
+@pytest.mark.parametrize("n", [1, 2, 7, 300])
+def test_indices_are_drawn_uniformly_and_one_apart_from_the_next(source, n) -> None:
+    draws = draw_indices(n, 60_000, source)
+    assert draws.min() >= 0
+    assert draws.max() < n
+    if n > 1:
+        assert stats.chisquare(np.bincount(draws, minlength=n)).pvalue > ALARM
+        halves = 2 * (2 * draws[:-1:2] // n) + 2 * draws[1::2] // n
+        share = np.bincount(2 * np.arange(n) // n, minlength=2) / n
+        assert stats.chisquare(np.bincount(halves, minlength=4), 30_000 * np.outer(share, share).ravel()).pvalue > ALARM
+
+
+def test_indices_of_a_loaded_law_are_seen() -> None:
+    """Negative control: one draw in twenty of record 3 goes to record 0."""
+    draws, words = draw_indices(7, 200_000, SeededBits(14)), SeededBits(15).words(200_000)
+    loaded = np.where((draws == 3) & (words % np.uint64(20) == 0), 0, draws)
+    assert stats.chisquare(np.bincount(loaded, minlength=7)).pvalue < ALARM

@@ -22,6 +22,7 @@ from diptych.algorithms.online import OnlineOutput
 from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
 from diptych.algorithms.private_auc import PrivateScore, private_auc
+from diptych.algorithms.sgd_output import SGDOutput
 
 __all__ = [
     "ALGORITHMS",
@@ -40,6 +41,7 @@ __all__ = [
     "OutputPerturbation",
     "PrivateScore",
     "Release",
+    "SGDOutput",
     "UnsuitableError",
     "algorithms_named",
     "choose",

@@ -18,6 +18,7 @@ from diptych.algorithms.objective_perturbation import ObjectivePerturbation
 from diptych.algorithms.online import OnlineOutput
 from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
+from diptych.algorithms.sgd_output import SGDOutput
 from diptych.risks import Risk
 from diptych.risks.linear import LinearRisk
 from diptych.sets import L2Ball
@@ -26,7 +27,7 @@ from diptych.spec import Budget, TableSize
 Kinds = Mapping[str, type[Any]]
 
 MINIMISING: Kinds = {kind.name: kind for kind in (OutputPerturbation, ObjectivePerturbation)}
-DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput)}
+DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput, SGDOutput)}
 ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
 METRICS: Kinds = {Directions.name: Directions, **DESCENDING}
 POINTWISE: Kinds = {kind.name: kind for kind in (OutputPerturbation, GDOutput, NoisyGD, EpochGD)}

@@ -84,7 +84,7 @@ class NoisyGD:
         if budget.private and budget.pure:
             raise UnsuitableError(
                 f"delta=0 does not suit {self.name}, whose noise is Gaussian; set delta above 0, or take "
-                "algorithm='epoch-gd'."
+                "algorithm='epoch-gd' (for a loss with a kink, 'sgd-output')."
             )
         if constants == "paper":
             # their step size is at most 1/(2L)

@@ -9,18 +9,20 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diptych.accounting import NoisePlan
-from diptych.algorithms import EpochGD, GDOutput, NoisyGD, OnlineOutput
+from diptych.algorithms import EpochGD, GDOutput, NoisyGD, OnlineOutput, SGDOutput, sgd_output
 from diptych.algorithms.descent import Descent, descend, mean_of, part_size, turns
 from diptych.algorithms.online import one_pass
 from diptych.algorithms.output_descent import result
 from diptych.audit.sensitivity import search_gradient
-from diptych.noise import SeededBits
+from diptych.kernels.drift import Sequence
+from diptych.noise import SeededBits, draw_indices
 from diptych.risks import PairRisk, Risk
 from diptych.spec import Budget, TableSize
 
@@ -48,6 +50,8 @@ def claims(algorithm: Any, risk: Risk[Any], size: TableSize, features: int, budg
         return _claims("the mean of the iterates", within, size, partial(_pass, within, steps), noise, range(size.n))
     if isinstance(algorithm, EpochGD):
         return _of_epochs(algorithm, risk, size, features, budget)
+    if isinstance(algorithm, SGDOutput) and isinstance(risk, PairRisk):
+        return _of_sequence(algorithm, risk, size, features, budget)
     if not isinstance(algorithm, GDOutput | NoisyGD):
         raise TypeError(f"no claims are known of {type(algorithm).__name__}.")
     plan = algorithm.plan(risk, size, features, budget)
@@ -55,6 +59,29 @@ def claims(algorithm: Any, risk: Risk[Any], size: TableSize, features: int, budg
         return _of_plan("the result of the descent", plan, size, partial(_result, plan))
     w = _worst_point(plan, part_size(risk, size), features)
     return _of_plan("the gradients of all steps", plan, size, partial(_gradients, plan, w))
+
+
+def _of_sequence(
+    algorithm: SGDOutput, risk: PairRisk[Any], size: TableSize, features: int, budget: Budget
+) -> Iterator[Claim]:
+    """One sequence; where labels are public, the claim of the labels that move most."""
+    draws = draw_indices(size.n, algorithm.count(risk, size, features), SeededBits(0))
+    sequences = [Sequence(draws, size.n, codes) for codes in _labellings(size)]
+    plans = [algorithm.plan(risk, size, features, budget, sequence) for sequence in sequences]
+    plan = max(plans, key=lambda one: _euclidean(one.noise))
+    compute = partial(_along, plan, draws)
+    return _claims("the mean along a sequence", plan.risk, size, compute, plan.noise, range(size.n))
+
+
+def _labellings(size: TableSize) -> list[NDArray[np.intp] | None]:
+    """Return all public labels that tables of this size can have, or None for private ones."""
+    if size.positives is None:
+        return [None]
+    return [np.isin(np.arange(size.n), up).astype(np.intp) for up in combinations(range(size.n), size.positives)]
+
+
+def _along(plan: Descent, draws: NDArray[np.intp], table: Any) -> Array:
+    return sgd_output.result(plan, table, draws)
 
 
 def _of_epochs(algorithm: EpochGD, risk: Risk[Any], size: TableSize, features: int, budget: Budget) -> Iterator[Claim]:

@@ -40,7 +40,8 @@ def fit(
     algorithm: Annotated[
         str,
         typer.Option(
-            help="auto, output-perturbation, objective-perturbation, gd-output, noisy-gd, epoch-gd or online-output."
+            help="auto, output-perturbation, objective-perturbation, gd-output, online-output, sgd-output, noisy-gd or "
+            "epoch-gd."
         ),
     ] = "auto",
     loss: Annotated[

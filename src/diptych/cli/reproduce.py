@@ -13,7 +13,7 @@ Step = Callable[[], None]
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Which paper: wang-erm or xue.")],
+    paper: Annotated[str, typer.Argument(help="Which paper: wang-erm, xue or yang.")],
     data: Annotated[Path, typer.Option(help="Folder with the data sets (NumPy archives or LIBSVM text).")],
     output: Annotated[Path, typer.Option(help="Folder for CSV, figures and the Markdown report; made if missing.")],
     repeats: Annotated[int | None, typer.Option(min=1, help="Repeats a cell, in place of the paper's.")] = None,

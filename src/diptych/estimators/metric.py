@@ -14,7 +14,7 @@ from diptych.algorithms import (
     Directions,
     GDOutput,
     NoisyGD,
-    UnsuitableError,
+    SGDOutput,
     algorithms_named,
     exact_release,
     suitable,
@@ -61,12 +61,13 @@ class MetricLearner(MahalanobisTransformer):
         Privacy budget, above 0; infinity learns without privacy: with ``algorithm="auto"`` the exact optimum.
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
-    algorithm : {"auto", "directions", "gd-output", "noisy-gd", "epoch-gd", "online-output"} or algorithm object, \
-default="auto"
+    algorithm : {"auto", "directions", "gd-output", "noisy-gd", "epoch-gd", "online-output", "sgd-output"} or \
+algorithm object, default="auto"
         How to release. "auto" is "directions": the Euclidean metric, stretched along directions in which classes
         differ, learned by a private ranking with the same loss (``offset`` then plays no role, and ``constraint`` and
-        ``radius`` only scale). The others learn all of W, whose noise small tables do not bear. With
-        ``constants="paper"`` "auto" is "noisy-gd" where delta is above 0, else "gd-output".
+        ``radius`` only scale); "sgd-output" for the hinge where delta is 0. The others learn all of W, whose noise
+        small tables do not bear. With ``constants="paper"`` "auto" is "noisy-gd" where delta is above 0, else
+        "gd-output".
     loss : {"logistic", "hinge", "smoothed-hinge", "squared-hinge", "q-norm-hinge"} or loss object, default="logistic"
         The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
     constraint : {"frobenius", "trace"}, default="frobenius"
@@ -187,13 +188,8 @@ default="auto"
     def _algorithm(self, draft: MetricRisk, budget: Budget) -> Algorithm[MetricRisk, MetricTable] | None:
         """Return the algorithm to run, or None for the exact optimum; refuse what the settings do not allow."""
         auto, pure = isinstance(self.algorithm, str) and self.algorithm == "auto", budget.private and budget.pure
-        if auto and pure and not draft.loss.smooth:
-            raise UnsuitableError(
-                f"loss={draft.loss.name!r} has a kink, which no algorithm takes with delta=0; use "
-                "loss='smoothed-hinge', or a delta above 0."
-            )
         published = GDOutput.name if pure else NoisyGD.name
-        automatic = published if self.constants == "paper" else Directions.name
-        named = algorithms_named(self.algorithm, METRICS, (automatic,))
+        ours = SGDOutput.name if pure and not draft.loss.smooth else Directions.name
+        named = algorithms_named(self.algorithm, METRICS, (published if self.constants == "paper" else ours,))
         (algorithm,) = suitable(named, draft, budget, self.constants)
         return None if auto and not budget.private else algorithm

@@ -17,6 +17,7 @@ from diptych.algorithms import (
     Algorithm,
     NoisyGD,
     PrivateScore,
+    SGDOutput,
     algorithms_named,
     choose,
     private_auc,
@@ -46,9 +47,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
     algorithm : {"auto", "output-perturbation", "objective-perturbation", "gd-output", "noisy-gd", "epoch-gd", \
-"online-output"} or algorithm object, default="auto"
+"online-output", "sgd-output"} or algorithm object, default="auto"
         How to release. "auto" takes the one of the first two that needs less regularisation, from public facts; for
-        the hinge and the q-norm hinge, which they refuse, "noisy-gd".
+        the hinge and the q-norm hinge, which they refuse, "noisy-gd", or "sgd-output" where delta is 0.
     loss : {"logistic", "squared", "hinge", "squared-hinge", "smoothed-hinge", "q-norm-hinge"} or loss object, \
 default="logistic"
         The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature. Pairs of
@@ -201,8 +202,9 @@ default="logistic"
 
     def _candidates(self, draft: RankingRisk, budget: Budget) -> tuple[Algorithm[RankingRisk, PairTable], ...]:
         """Return the algorithms that the settings allow; no minimiser can be certified across a kink."""
-        kinked = not draft.loss.smooth and budget.private and not budget.pure
-        automatic = (NoisyGD.name,) if kinked and self.constants == "defended" else tuple(MINIMISING)
+        kinked = not draft.loss.smooth and budget.private and self.constants == "defended"
+        descending = (SGDOutput.name if budget.pure else NoisyGD.name,)
+        automatic = descending if kinked else tuple(MINIMISING)
         return suitable(algorithms_named(self.algorithm, automatic=automatic), draft, budget, self.constants)
 
     def _risk(self, lam: float) -> RankingRisk:

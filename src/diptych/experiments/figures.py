@@ -10,7 +10,7 @@ from typing import Any
 
 from diptych.experiments.points import Point, select
 from diptych.experiments.protocol import EXACT, OBJECTIVE, OUTPUT, WITHIN, Experiment, Series
-from diptych.experiments.series import EPOCHS, GD, NOISY, ONLINE, OURS
+from diptych.experiments.series import EPOCHS, GD, NOISY, ONLINE, OURS, SGD
 
 MISSING = "Figures need Matplotlib, which is not installed: pip install 'diptych[plot]'. CSV and Markdown are written."
 COLOURS = {
@@ -24,6 +24,7 @@ LINES = {  # of papers, by algorithm
     NOISY: "#2ca02c",
     EPOCHS: "#d62728",
     ONLINE: "#9467bd",
+    SGD: "#8c564b",
 }
 DOTS = 80  # an inch
 

@@ -63,3 +63,29 @@ def xue_protocol(experiments: Sequence[Experiment], points: Sequence[Point]) -> 
         + "; ".join(f"{loss} by {algorithm}, λ = {lam}, {notion}" for notion, algorithm, loss, lam in how)
         + ".",
     ]
+
+
+def yang_protocol(experiments: Sequence[Experiment], points: Sequence[Point]) -> list[str]:
+    """Say how the values came about."""
+    lines = [
+        "The paper has theorems and no experiments. Simulations show what it proves; each says how its values come "
+        "about. Everything is seeded: nothing here is for release.",
+    ]
+    if not experiments:
+        return lines
+    repeats = sorted({p.repeats for p in points if p.repeats})
+    lines += [
+        "",
+        f"On data sets: mean test score ± standard error over {' or '.join(map(str, repeats))} random splits, which "
+        "all lines share: n records drawn for training, all others for testing. δ is 1/n² or 0.",
+        "",
+    ]
+    lines += [f"- *{SCALING_WORDS[name]}*." for name in dict.fromkeys(e.scaling for e in experiments)]
+    return [
+        *lines,
+        "- *Algorithm 1*: without noise, T = n² steps of the order n^(-3/2), hinge loss (margin 1; metrics offset 0), "
+        "ball of radius 2 (metrics 1).",
+        "- *Algorithm 2 as printed*, *corrected*: the same with the noise of equation (5), as printed and with the "
+        "factors that its proof has. *Algorithm 2, defended*: the noise of the realised sequence and our schedule.",
+        f"- *{OURS}*: `noisy-gd` with its defaults, as for a hinge by default.",
+    ]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from diptych.experiments import figures
+from diptych.experiments import figures, simulation_report
 from diptych.experiments.comparisons import comparison
 from diptych.experiments.points import Point, select, summarise, write_points
 from diptych.experiments.protocol import Experiment
 from diptych.experiments.published import with_published
-from diptych.experiments.registry import FINDINGS, PROTOCOLS, TITLES
+from diptych.experiments.registry import FINDINGS, PROTOCOLS, SIMULATED, TITLES, Entry, Simulated
 from diptych.experiments.runner import CELLS
+from diptych.experiments.simulation import Simulation
+from diptych.experiments.simulator import VALUES, read_values
+from diptych.experiments.slopes import means_of
 from diptych.experiments.store import Store
 from diptych.experiments.tables import table
 
@@ -19,34 +22,48 @@ SUMMARY = "summary.csv"
 Say = Callable[[str], None]
 
 
-def write_report(paper: str, experiments: Sequence[Experiment], output: Path, say: Say = lambda _: None) -> Path:
-    """Write ``summary.csv``, a PNG an experiment with curves, and the Markdown page; return the page's path.
+def write_report(paper: str, entries: Sequence[Entry], output: Path, say: Say = lambda _: None) -> Path:
+    """Write ``summary.csv``, a PNG an entry with curves, and the Markdown page; return the page's path.
 
-    Only finished cells of these experiments enter. ``say`` is told, in a line, what could not be drawn.
+    Only finished cells and places of these entries enter. ``say`` is told, in a line, what could not be drawn.
     """
-    rows = Store(output / CELLS).read()
-    points = [p for p in summarise(rows) if p.figure in {e.name for e in experiments}]
+    experiments = [e for e in entries if isinstance(e, Experiment)]
+    points = [p for p in summarise(Store(output / CELLS).read()) if p.figure in {e.name for e in experiments}]
     points = with_published(experiments, points)
-    write_points(points, output / SUMMARY)
-    drawn = _draw(experiments, points, output, say)
+    if experiments:
+        write_points(points, output / SUMMARY)
+    rows = read_values(output / VALUES)
+    simulated = [(e, means_of(e, rows)) for e in entries if isinstance(e, Simulation)]
+    drawn = _draw(experiments, points, simulated, output, say)
     page = output / f"{paper}.md"
-    page.write_text("\n".join(_page(paper, experiments, points, drawn)) + "\n", encoding="utf-8")
+    page.write_text("\n".join(_page(paper, experiments, points, simulated, drawn)) + "\n", encoding="utf-8")
     return page
 
 
-def _draw(experiments: Iterable[Experiment], points: Sequence[Point], output: Path, say: Say) -> dict[str, str]:
-    wanted = [e for e in experiments if e.kind == "curves" and select(points, figure=e.name)]
-    if not wanted or not figures.can_draw():
-        if wanted:
+def _draw(
+    experiments: Iterable[Experiment], points: Sequence[Point], simulated: Simulated, output: Path, say: Say
+) -> dict[str, str]:
+    curves = [e for e in experiments if e.kind == "curves" and select(points, figure=e.name)]
+    measured = [(e, means) for e, means in simulated if means]
+    names = {name: f"{name}.png" for name in [*(e.name for e in curves), *(e.name for e, _ in measured)]}
+    if not names or not figures.can_draw():
+        if names:
             say(figures.MISSING)
         return {}
-    names = {e.name: f"{e.name}.png" for e in wanted}
-    for experiment in wanted:
+    for experiment in curves:
         figures.draw(experiment, points, output / names[experiment.name])
+    for simulation, means in measured:
+        simulation_report.draw(simulation, means, output / names[simulation.name])
     return names
 
 
-def _page(paper: str, experiments: Sequence[Experiment], points: Sequence[Point], drawn: dict[str, str]) -> list[str]:
+def _page(
+    paper: str,
+    experiments: Sequence[Experiment],
+    points: Sequence[Point],
+    simulated: Simulated,
+    drawn: dict[str, str],
+) -> list[str]:
     lines = [f"# Reproduction: {paper}", "", f"{TITLES[paper]}.", ""]
     lines += [
         "```",
@@ -62,7 +79,10 @@ def _page(paper: str, experiments: Sequence[Experiment], points: Sequence[Point]
         "Computed from the values below; *ahead* and *behind* mean by two standard errors.",
         "",
     ]
-    lines += [f"- {sentence}" for sentence in FINDINGS[paper](points)]
+    found = SIMULATED[paper](simulated) if paper in SIMULATED else []
+    lines += [f"- {sentence}" for sentence in (*found, *FINDINGS[paper](points))]
+    for simulation, means in simulated:
+        lines += simulation_report.section(simulation, means, drawn.get(simulation.name))
     for experiment in experiments:
         lines += section(experiment, points, drawn.get(experiment.name))
     return lines

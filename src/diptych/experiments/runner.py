@@ -13,6 +13,8 @@ from pathlib import Path
 from diptych.experiments import workers
 from diptych.experiments.protocol import CROSS_VALIDATED, Cell, Experiment
 from diptych.experiments.readers import Source, find_sources
+from diptych.experiments.simulation import Simulation
+from diptych.experiments.simulator import run_simulations
 from diptych.experiments.store import Choices, Store, lines, settings
 from diptych.experiments.workers import Task
 
@@ -35,7 +37,7 @@ def silent(label: str, total: int) -> Callable[[], None]:  # noqa: ARG001
 
 
 def run_experiments(
-    experiments: Sequence[Experiment],
+    entries: Sequence[Experiment | Simulation],
     folder: Path,
     output: Path,
     *,
@@ -43,15 +45,15 @@ def run_experiments(
     jobs: int = 2,
     only: Iterable[str] = (),
     watch: Watch = silent,
-) -> list[Experiment]:
-    """Run what is not done yet, and return the experiments as they were run.
+) -> list[Experiment | Simulation]:
+    """Run what is not done yet, and return the entries as they were run.
 
     Parameters
     ----------
-    experiments
-        The entries to run.
+    entries
+        What to run: tables and figures of data sets, simulations.
     folder, output
-        Where the data sets are, and where the CSV of all cells goes.
+        Where the data sets are (simulations need none), and where the CSV files go.
     repeats
         In place of each entry's own number.
     jobs
@@ -61,10 +63,23 @@ def run_experiments(
     watch
         Called with a label and a number of steps; what it returns is called after each step.
     """
-    experiments = [replace(e, repeats=repeats or e.repeats) for e in experiments]
+    entries = [replace(e, repeats=repeats or e.repeats) for e in entries]
+    experiments = [e for e in entries if isinstance(e, Experiment)]
+    simulations = [e for e in entries if isinstance(e, Simulation)]
     every = {name for e in experiments for name in e.datasets}
-    sources = find_sources(folder, set(only) or every)
+    sources = find_sources(folder, set(only) or every) if experiments else {}
     output.mkdir(parents=True, exist_ok=True)
+    if simulations:
+        run_simulations(simulations, output, jobs, watch)
+    if experiments:
+        _run_cells(experiments, sources, output, jobs, watch)
+    return list(entries)
+
+
+def _run_cells(
+    experiments: Sequence[Experiment], sources: Mapping[str, Source], output: Path, jobs: int, watch: Watch
+) -> None:
+    """Train all cells that are not done yet."""
     planned = plan(experiments, sources)
     store = Store(output / CELLS)
     done = store.prepare((settings(f, job.cell), job.fingerprint) for job in planned for f in job.figures)
@@ -78,7 +93,6 @@ def run_experiments(
             if (figure, job.fingerprint) not in done:
                 store.append(lines(figure, job.cell, outcome, job.fingerprint))
         step()
-    return experiments
 
 
 def plan(experiments: Iterable[Experiment], sources: Mapping[str, Source]) -> list[Job]:

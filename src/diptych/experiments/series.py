@@ -7,7 +7,7 @@ from typing import Any
 
 from diptych.losses import Hinge, Logistic, Loss, SmoothedHinge, Squared
 from diptych.risks import MetricRisk, RankingRisk
-from diptych.sets import Free, L2Ball, PSDFrobeniusBall
+from diptych.sets import Free, L2Ball, PSDFrobeniusBall, PSDTraceBall
 from diptych.spec import Adjacency, Budget
 
 LOSSES: dict[str, Loss] = {
@@ -19,8 +19,9 @@ LOSSES: dict[str, Loss] = {
 }
 WITHIN = Adjacency.REPLACE_WITHIN_CLASS
 OUTPUT, OBJECTIVE, EXACT = "output-perturbation", "objective-perturbation", "non-private"
-GD, NOISY, EPOCHS, ONLINE = "gd-output", "noisy-gd", "epoch-gd", "online-output"
 DIRECTIONS, EUCLIDEAN = "directions", "euclidean"
+GD, NOISY, EPOCHS, ONLINE, SGD = "gd-output", "noisy-gd", "epoch-gd", "online-output", "sgd-output"
+BALLS: dict[str, type[PSDFrobeniusBall | PSDTraceBall]] = {"frobenius": PSDFrobeniusBall, "trace": PSDTraceBall}
 RANKING, METRIC = "ranking", "metric"
 
 
@@ -50,7 +51,7 @@ class Series:
     Attributes
     ----------
     algorithm, loss, constants, adjacency, radius
-        By name; no radius means all of space (of a metric, the radius of its Frobenius ball).
+        By name; no radius means all of space (for a metric, 1).
     task
         ``"ranking"`` or ``"metric"``.
     line
@@ -63,6 +64,8 @@ class Series:
         Under which it runs; none named means all of the experiment.
     private
         False: run once without noise, beside all notions and epsilons.
+    constraint, offset
+        Of a metric: which norm the radius bounds, and the squared distance that separates near from far.
     """
 
     algorithm: str
@@ -76,6 +79,8 @@ class Series:
     how: Any = field(default=None, repr=False)
     notions: tuple[Notion, ...] = field(default=(), repr=False)
     private: bool = field(default=True, repr=False)
+    constraint: str = field(default="frobenius", repr=False)
+    offset: float = field(default=1.0, repr=False)
 
     @property
     def further(self) -> str:
@@ -90,7 +95,8 @@ class Series:
 
     def metric_risk(self, regularization: float) -> MetricRisk:
         """Return the risk of a metric that it minimises on rows in the unit ball."""
-        return MetricRisk(LOSSES[self.loss], regularization, PSDFrobeniusBall(self.radius or 1.0), self.adjacency)
+        held = BALLS[self.constraint](self.radius or 1.0)
+        return MetricRisk(LOSSES[self.loss], regularization, held, self.adjacency, offset=self.offset)
 
     @property
     def label(self) -> str:

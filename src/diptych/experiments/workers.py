@@ -24,6 +24,7 @@ from diptych.experiments.trainer import Outcome, Trainer
 from diptych.experiments.workbench import Workbench
 
 R = TypeVar("R")
+W = TypeVar("W")
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ROOMS = ("spec", "losses", "sets", "kernels", "risks", "noise", "accounting", "algorithms")
@@ -64,7 +65,7 @@ def tune(task: Task) -> float:
     return trainer(task.source, task.cell.scaling).tune(task.cell)
 
 
-def results(work: Callable[[Task], R], tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, R]]:
+def results(work: Callable[[W], R], tasks: Sequence[W], jobs: int) -> Iterator[tuple[int, R]]:
     """Yield the number and result of each task as it finishes."""
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1; got {jobs}.")
@@ -76,7 +77,7 @@ def results(work: Callable[[Task], R], tasks: Sequence[Task], jobs: int) -> Iter
             yield from _pooled(work, tasks, jobs)
 
 
-def _pooled(work: Callable[[Task], R], tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, R]]:
+def _pooled(work: Callable[[W], R], tasks: Sequence[W], jobs: int) -> Iterator[tuple[int, R]]:
     pool = ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn"))
     try:
         futures: dict[Future[list[R]], list[int]] = {
@@ -95,11 +96,11 @@ def _pooled(work: Callable[[Task], R], tasks: Sequence[Task], jobs: int) -> Iter
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _each(work: Callable[[Task], R], tasks: Sequence[Task]) -> list[R]:
+def _each(work: Callable[[W], R], tasks: Sequence[W]) -> list[R]:
     return [work(task) for task in tasks]
 
 
-def _groups(tasks: Sequence[Task]) -> Iterable[list[int]]:
+def _groups(tasks: Sequence[object]) -> Iterable[list[int]]:
     """Return numbers of tasks: together what shares a costly computation, everything else alone."""
     groups: dict[object, list[int]] = {}
     for number, task in enumerate(tasks):

@@ -72,3 +72,8 @@ def bit_source(random_state: Any) -> BitSource:
 def permutation(n: int, source: BitSource) -> NDArray[np.intp]:
     """Return a random order of 0 ... n-1, uniform but for ties of words, of probability below n^2/2^65."""
     return np.argsort(source.words(n), kind="stable")
+
+
+def draw_indices(n: int, count: int, source: BitSource) -> NDArray[np.intp]:
+    """Return ``count`` independent draws from 0 ... n-1, uniform but for a bias below n/2^64."""
+    return (source.words(count) % np.uint64(n)).astype(np.intp)

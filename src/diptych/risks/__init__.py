@@ -8,6 +8,7 @@ from diptych.risks.point import PointRisk
 from diptych.risks.projected import ProjectedMinimum, minimise_projected
 from diptych.risks.ranking import RankingRisk
 from diptych.risks.rankings import RankingsRisk, RankingsTable
+from diptych.risks.stochastic import stochastic_mean
 from diptych.risks.table import PairTable, PointTable
 
 __all__ = [
@@ -29,4 +30,5 @@ __all__ = [
     "iteration_bound",
     "minimise",
     "minimise_projected",
+    "stochastic_mean",
 ]
