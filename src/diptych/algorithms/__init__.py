@@ -10,6 +10,7 @@ from diptych.algorithms.choose import (
     choose_regularization,
     suitable,
 )
+from diptych.algorithms.dp_sgd import DPSGD
 from diptych.algorithms.epochs import EpochGD
 from diptych.algorithms.exact import exact_release
 from diptych.algorithms.noisy_descent import NoisyGD
@@ -22,6 +23,7 @@ from diptych.algorithms.private_auc import PrivateScore, private_auc
 __all__ = [
     "ALGORITHMS",
     "DESCENDING",
+    "DPSGD",
     "MINIMISING",
     "Algorithm",
     "EpochGD",

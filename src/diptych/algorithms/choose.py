@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from diptych.algorithms.base import Algorithm, Foreseeing, UnsuitableError
+from diptych.algorithms.dp_sgd import DPSGD
 from diptych.algorithms.epochs import EpochGD
 from diptych.algorithms.noisy_descent import NoisyGD
 from diptych.algorithms.objective_perturbation import ObjectivePerturbation
@@ -22,7 +23,7 @@ from diptych.spec import Budget, TableSize
 Kinds = Mapping[str, type[Any]]
 
 MINIMISING: Kinds = {kind.name: kind for kind in (OutputPerturbation, ObjectivePerturbation)}
-DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput)}
+DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput, DPSGD)}
 ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
 
 EXACT_REGULARIZATION = 1e-4

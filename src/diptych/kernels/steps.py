@@ -5,7 +5,7 @@ Slopes are those of ``diptych.losses``, as numbers that compiled code can branch
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba as nb
 import numpy as np
@@ -41,6 +41,11 @@ class Rule(NamedTuple):
     shrink: float
     length: float
     radius: float
+
+    @classmethod
+    def of(cls, loss: Loss, **rest: Any) -> Rule:
+        """Return the rule for a loss that there is compiled code for."""
+        return cls(CURVES[type(loss)], loss.margin, loss.temperature, **rest)
 
 
 def compiled(loss: Loss) -> bool:

@@ -1,0 +1,83 @@
+"""Published step sizes and noise of Wang, Lei, Ying and Zhou (2024), for one pair (or one point) a step.
+
+All in the paper's units, in which a step follows the gradient of one pair's loss, of Lipschitz constant G. How long a
+step is in the units of a risk: ``dp_sgd.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from diptych.algorithms.base import UnsuitableError
+from diptych.spec import Budget
+
+BETAS = 20_000  # cells of (0, 1) in which beta is looked for
+REFERENCE = "Wang et al. 2024, Algorithm {algorithm}"
+SCHEDULES = ("general", "low-noise")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A loss as the theorems see it: alpha-Hölder gradients with constant ``bend``; alpha = 1 is smooth."""
+
+    exponent: float
+    bend: float
+
+    @property
+    def longest(self) -> float:
+        """Min{2/L, 1}: no step is longer."""
+        return min(2.0 / self.bend, 1.0)
+
+
+def schedule(name: str, curve: Curve, n: int, dimension: int, budget: Budget) -> tuple[int, float]:
+    """Return T and eta of Theorems 3 and 6 (smooth) or 4 and 7 (Hölder), parts (a) "general" or (b) "low-noise".
+
+    The free constants c are 1, T is what it is asymptotically equal to. Without privacy the terms in epsilon drop out,
+    where any are left.
+    """
+    a, noisy = curve.exponent, math.inf
+    if budget.private:
+        noisy = budget.epsilon / math.sqrt(dimension * math.log(1.0 / budget.delta))
+    steps, length = float(n), n**-0.5
+    if name == "low-noise" and a < 1.0:
+        steps = n ** (2.0 / (1.0 + a))
+        length, noisy = n ** ((a * a + 2.0 * a - 3.0) / (2.0 * (1.0 + a))), noisy * n / steps
+    elif name == "low-noise":
+        length = math.inf
+    elif a < 0.5:
+        steps = n ** ((2.0 - a) / (1.0 + a))
+        length = n ** (3.0 * (a - 1.0) / (2.0 * (1.0 + a)))
+    return math.ceil(steps), min(length, noisy, curve.longest)
+
+
+def scale_for(beta: float, records: int, steps: int, n: int, budget: Budget) -> float:
+    """Sigma/G for a beta: sigma^2 = 14 r^2 G^2 T/(beta n^2 epsilon) (log(1/delta)/((1-beta) epsilon) + 1).
+
+    ``records`` is r: 1 for points (Theorem 2), 2 for pairs (Theorem 5).
+    """
+    order = math.log(1.0 / budget.delta) / ((1.0 - beta) * budget.epsilon) + 1.0
+    return math.sqrt(14.0 * records**2 * steps * order / (beta * float(n) ** 2 * budget.epsilon))
+
+
+def qualifies(beta: float, records: int, steps: int, n: int, budget: Budget) -> bool:
+    """Whether both side conditions of Theorems 2 and 5 hold for this beta."""
+    square = scale_for(beta, records, steps, n, budget) ** 2
+    order = math.log(1.0 / budget.delta) / ((1.0 - beta) * budget.epsilon) + 1.0
+    room = n / (records * order * (1.0 + square / 4.0))
+    return square >= 2.68 and room > 0.0 and order - 1.0 <= square / 6.0 * math.log(room)
+
+
+def published_scale(records: int, steps: int, n: int, budget: Budget) -> float:
+    """Return the least sigma/G over all beta that qualify, or refuse where none does."""
+    betas = (np.arange(BETAS) + 0.5) / BETAS
+    good = [beta for beta in betas if qualifies(beta, records, steps, n, budget)]
+    if not good:
+        what = "points" if records == 1 else "pairs"
+        raise UnsuitableError(
+            f"constants='paper' has no beta in (0, 1) that meets the side conditions for {what} at n={n}, {steps} "
+            f"steps and {budget}; change steps or epsilon, or use constants='defended'."
+        )
+    return min(scale_for(beta, records, steps, n, budget) for beta in good)
