@@ -8,13 +8,12 @@ digits. Proofs: ``docs/theory/sampled-gaussian.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.accounting.sampled import SampledQuery, Spending, log_profile, moment_sigma
+from diptych.accounting.sampled import SampledQuery, Spending, log_profile, moment_sigma, root
 
 Array = NDArray[np.float64]
 
@@ -24,6 +23,7 @@ FINE = 0.01  # standard deviations of one loss: the spacing of the grid, where i
 LONGEST, MOST_LOSSES = 2**19, 2**15
 DEVIATIONS = 9.0
 UNIT = 2.0**-53
+NEGLIGIBLE = 60.0  # nats: what is so much rarer than the rest is not summed but granted
 CLOSE = 2e-4  # relative width to which noise is calibrated
 
 
@@ -80,15 +80,16 @@ def _composed(masses: Array, step: float, steps: int, epsilon: float) -> float:
     centre, spread = steps * mean, math.sqrt(steps * (float(tilted @ x**2) - mean**2))
     size = 2 ** math.ceil(math.log2(2.0 * max(DEVIATIONS * spread, 1.2 * x[-1]) / step + 2.0))
     law = _power(tilted, reach, steps, size)
-    places = np.arange(round(centre / step) - size // 2, round(centre / step) + size // 2)
-    places = places[step * places > epsilon]
+    first = max(math.floor(epsilon / step) + 1, round(centre / step) - size // 2)
+    count = min(round(centre / step) + size // 2 - first, math.ceil(NEGLIGIBLE / (tilt * step)))
+    places = np.arange(first, first + max(0, count))
     sums, probable = step * places, np.maximum(law[places % size], 0.0)
     scale = math.exp(steps * log_m - tilt * epsilon)
     inside = scale * float((-np.expm1(epsilon - sums) * np.exp(-tilt * (sums - epsilon))) @ probable)
     rounded = scale * 8.0 * steps * math.log2(size) * UNIT * (1.0 + 1.0 / -math.expm1(-tilt * step))
     top = centre + 0.5 * step * size - step
     beyond = min(steps * _tilted(logs, x, more)[1] - more * top for more in tilt * np.geomspace(0.7, 8.0, 7))
-    return inside + rounded + math.exp(min(0.0, beyond))
+    return inside + scale * math.exp(-NEGLIGIBLE) + rounded + math.exp(min(0.0, beyond))
 
 
 def _best_tilt(logs: Array, x: Array, steps: int, epsilon: float) -> float:
@@ -115,7 +116,11 @@ def _tilted(logs: Array, x: Array, tilt: float) -> tuple[Array, float]:
 def _power(masses: Array, reach: int, steps: int, size: int) -> Array:
     """Return the law of a sum of independent draws, places modulo ``size``; place 0 is sum 0."""
     folded = np.bincount(np.arange(-reach, reach + 1) % size, weights=masses, minlength=size)
-    return np.asarray(np.fft.irfft(np.fft.rfft(folded) ** steps, size))
+    square, power, left = np.fft.rfft(folded), np.ones(1, dtype=np.complex128), steps
+    while left:
+        power = power * square if left % 2 else power
+        square, left = square * square, left // 2
+    return np.asarray(np.fft.irfft(power, size))
 
 
 @lru_cache(maxsize=4096)
@@ -134,19 +139,7 @@ def sampled_sigma(query: SampledQuery, steps: int, epsilon: float, delta: float)
         return min(10.0, math.log(max(spent, 1e-300) / delta))
 
     right = math.log(high)
-    left = right
+    left, stride = right, 0.1
     while excess(left) < 0.0:
-        left, right = left - 0.35, left
-    if left == right:
-        return high
-    return _root(excess, left, right)
-
-
-def _root(excess: Callable[[float], float], left: float, right: float) -> float:
-    """Return the exponential of a place right of where a falling function crosses 0, and not far from it."""
-    from scipy.optimize import brentq
-
-    place = float(brentq(excess, left, right, xtol=CLOSE, rtol=CLOSE))
-    while place < right and excess(place) > 0.0:
-        place += CLOSE
-    return math.exp(min(place, right))
+        left, right, stride = left - stride, left, 2.0 * stride
+    return high if left == right else math.exp(root(excess, left, right, CLOSE))

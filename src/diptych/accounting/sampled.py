@@ -7,6 +7,7 @@ replacement, for Poisson batches and for batches within classes. Proofs: ``docs/
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -89,7 +90,7 @@ def log_moment(query: SampledQuery, sigma: float, order: float) -> float:
     M - 1 = a (a - 1) * integral over t >= 1 of (t^(a-2) + t^(-a-1)) h(t), by Gauss and Legendre in y = log s.
     """
     mu = query.sensitivity / sigma
-    y, weights = _panels(mu * (order * mu + BEYOND), 0.5 * min(mu, 1.0))
+    y, weights = _panels(mu * ((order + 0.5) * mu + BEYOND), min(mu, 1.0))
     log_t, log_h = log_profile(query, sigma, y)
     dt = math.log(query.rate) + y  # of dy
     terms = np.logaddexp((order - 2.0) * log_t, (-order - 1.0) * log_t) + log_h + dt + np.log(weights)
@@ -149,7 +150,11 @@ class Spending:
         """Return a delta for which all steps together are (epsilon, delta)-private, by moments alone."""
         if self.query.rate == 1:
             return gaussian_delta(math.sqrt(self.steps) * self.query.swap / self.sigma, epsilon)
-        return math.exp(min(0.0, self.log_delta_at(self.order_for(epsilon), epsilon)))
+        return math.exp(min(0.0, self.moment_log_delta(epsilon)))
+
+    def moment_log_delta(self, epsilon: float) -> float:
+        """Return the log of a delta by moments, which may be above 0."""
+        return self.log_delta_at(self.order_for(epsilon), epsilon)
 
 
 @lru_cache(maxsize=4096)
@@ -157,17 +162,23 @@ def moment_sigma(query: SampledQuery, steps: int, epsilon: float, delta: float) 
     """Return noise for which moments promise (epsilon, delta), within a part in 10^4 of the least such."""
     if query.rate == 1:
         return query.swap * math.sqrt(steps) / gaussian_mu(epsilon, delta)
-    high = query.sensitivity * math.sqrt(steps) / gaussian_mu(epsilon, delta)  # as if every batch held the record
+    def excess(log: float) -> float:
+        return Spending(query, math.exp(log), steps).moment_log_delta(epsilon) - math.log(delta)
 
-    def enough(sigma: float) -> bool:
-        return Spending(query, sigma, steps).moment_delta(epsilon) <= delta
+    right = math.log(query.sensitivity * math.sqrt(steps) / gaussian_mu(epsilon, delta))  # as if all held the record
+    while excess(right) > 0.0:  # moments lose a little
+        right += 0.25
+    left = right - 0.25
+    while excess(left) <= 0.0:
+        left, right = left - 0.5, left
+    return math.exp(root(excess, left, right, SEARCHED))
 
-    while not enough(high):  # moments lose a little
-        high *= 1.25
-    low = 0.5 * high
-    while enough(low):
-        low, high = 0.5 * low, low
-    while high - low > SEARCHED * high:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+
+def root(excess: Callable[[float], float], left: float, right: float, width: float) -> float:
+    """Return a place where a falling function is surely not above 0, at most about ``width`` right of where it is 0."""
+    from scipy.optimize import brentq
+
+    place = float(brentq(excess, left, right, xtol=width, rtol=1e-12))
+    while place < right and excess(place) > 0.0:
+        place += width
+    return min(place, right)
