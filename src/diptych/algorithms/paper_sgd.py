@@ -14,7 +14,8 @@ import numpy as np
 from diptych.algorithms.base import UnsuitableError
 from diptych.spec import Budget
 
-BETAS = 20_000  # cells of (0, 1) in which beta is looked for
+NEAR = np.geomspace(1e-9, 0.5, 50_000)
+BETAS = np.concatenate((NEAR, 1.0 - NEAR))  # where beta is looked for: close to both ends
 REFERENCE = "Wang et al. 2024, Algorithm {algorithm}"
 SCHEDULES = ("general", "low-noise")
 
@@ -53,31 +54,21 @@ def schedule(name: str, curve: Curve, n: int, dimension: int, budget: Budget) ->
     return math.ceil(steps), min(length, noisy, curve.longest)
 
 
-def scale_for(beta: float, records: int, steps: int, n: int, budget: Budget) -> float:
-    """Sigma/G for a beta: sigma^2 = 14 r^2 G^2 T/(beta n^2 epsilon) (log(1/delta)/((1-beta) epsilon) + 1).
-
-    ``records`` is r: 1 for points (Theorem 2), 2 for pairs (Theorem 5).
-    """
-    order = math.log(1.0 / budget.delta) / ((1.0 - beta) * budget.epsilon) + 1.0
-    return math.sqrt(14.0 * records**2 * steps * order / (beta * float(n) ** 2 * budget.epsilon))
-
-
-def qualifies(beta: float, records: int, steps: int, n: int, budget: Budget) -> bool:
-    """Whether both side conditions of Theorems 2 and 5 hold for this beta."""
-    square = scale_for(beta, records, steps, n, budget) ** 2
-    order = math.log(1.0 / budget.delta) / ((1.0 - beta) * budget.epsilon) + 1.0
-    room = n / (records * order * (1.0 + square / 4.0))
-    return square >= 2.68 and room > 0.0 and order - 1.0 <= square / 6.0 * math.log(room)
-
-
 def published_scale(records: int, steps: int, n: int, budget: Budget) -> float:
-    """Return the least sigma/G over all beta that qualify, or refuse where none does."""
-    betas = (np.arange(BETAS) + 0.5) / BETAS
-    good = [beta for beta in betas if qualifies(beta, records, steps, n, budget)]
-    if not good:
+    """Return the least sigma/G over all beta that qualify, or refuse where none does.
+
+    sigma^2 = 14 r^2 G^2 T/(beta n^2 epsilon) lambda with lambda = log(1/delta)/((1 - beta) epsilon) + 1, where
+    sigma^2 >= 2.68 G^2 and lambda - 1 <= sigma^2/(6 G^2) log(n/(r lambda (1 + sigma^2/(4 G^2)))). ``records`` is r: 1 for
+    points (Theorem 2), 2 for pairs (Theorem 5).
+    """
+    order = math.log(1.0 / budget.delta) / ((1.0 - BETAS) * budget.epsilon) + 1.0
+    square = 14.0 * records**2 * steps * order / (BETAS * float(n) ** 2 * budget.epsilon)
+    room = np.log(n / (records * order * (1.0 + square / 4.0)))
+    good = (square >= 2.68) & (order - 1.0 <= square / 6.0 * room)
+    if not good.any():
         what = "points" if records == 1 else "pairs"
         raise UnsuitableError(
             f"constants='paper' has no beta in (0, 1) that meets the side conditions for {what} at n={n}, {steps} "
             f"steps and {budget}; change steps or epsilon, or use constants='defended'."
         )
-    return min(scale_for(beta, records, steps, n, budget) for beta in good)
+    return math.sqrt(float(square[good].min()))
