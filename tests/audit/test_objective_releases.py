@@ -21,7 +21,7 @@ from diptych.audit.explicit import pair_weight
 from diptych.noise import SeededBits, discrete_gaussian, discrete_laplace
 from diptych.risks import PairTable, RankingRisk
 from diptych.sets import Free, L2Ball
-from diptych.spec import TableSize
+from diptych.spec import OF_PAIRS, TableSize
 from tests.statistics import ALARM
 
 LAWS = [("norm-laplace", Budget(1.5)), ("laplace", Budget(1.5)), ("gaussian", Budget(1.5, 1e-2))]
@@ -116,7 +116,7 @@ def test_releases_spend_no_more_than_promised(problem, adjacency, law) -> None:
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize(("problem", "adjacency", "law"), list(product(PROBLEMS, Adjacency, LAWS)), ids=str)
+@pytest.mark.parametrize(("problem", "adjacency", "law"), list(product(PROBLEMS, OF_PAIRS, LAWS)), ids=str)
 @pytest.mark.parametrize("d", [1, 2])
 def test_all_releases_spend_no_more_than_promised(problem, adjacency, law, d) -> None:
     attack(problem, adjacency, *law, runs=5_000, d=d)
@@ -189,6 +189,6 @@ def test_many_runs_come_near_the_promise(problem, adjacency, law) -> None:
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize(("problem", "adjacency", "law"), list(product(PROBLEMS, Adjacency, LAWS)), ids=str)
+@pytest.mark.parametrize(("problem", "adjacency", "law"), list(product(PROBLEMS, OF_PAIRS, LAWS)), ids=str)
 def test_many_runs_of_all_settings_come_near_the_promise(problem, adjacency, law) -> None:
     attack_at_once(problem, adjacency, *law, runs=100_000)

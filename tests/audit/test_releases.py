@@ -17,7 +17,7 @@ from diptych.accounting import gaussian_mu
 from diptych.audit import Found, distinguish, search_minimiser
 from diptych.noise import BitSource, SeededBits
 from diptych.risks import PairTable, RankingRisk, minimise
-from diptych.spec import TableSize
+from diptych.spec import OF_PAIRS, TableSize
 
 ERROR = 1e-8
 LOSSES = [Logistic(), Logistic(1.0, 0.5), Squared(), SquaredHinge(), SmoothedHinge(1.0, 0.5)]
@@ -93,13 +93,13 @@ def test_releases_spend_no_more_than_promised(loss, adjacency, budget) -> None:
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize(("loss", "adjacency", "budget"), list(product(LOSSES, Adjacency, BUDGETS)), ids=str)
+@pytest.mark.parametrize(("loss", "adjacency", "budget"), list(product(LOSSES, OF_PAIRS, BUDGETS)), ids=str)
 def test_all_releases_spend_no_more_than_promised(loss, adjacency, budget) -> None:
     attack(loss, adjacency, *budget, runs=20_000, rounds=60)
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize(("loss", "adjacency"), list(product(LOSSES, Adjacency)), ids=str)
+@pytest.mark.parametrize(("loss", "adjacency"), list(product(LOSSES, OF_PAIRS)), ids=str)
 @pytest.mark.parametrize("regularization", [0.02, 0.2, 1.0, 10.0])
 @pytest.mark.parametrize(("n", "positives", "d"), [(2, 1, 1), (4, 2, 2), (12, 3, 2)])
 def test_minimisers_never_move_more_than_claimed(loss, adjacency, regularization, n, positives, d) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diptych.accounting import NOISES
+from diptych.losses import Loss
 from diptych.noise import BitSource
-from diptych.risks import PairRisk
+from diptych.risks import PairRisk, Risk
 from diptych.sets import Free
 from diptych.spec import Adjacency, Budget, Event, Guarantee, TableSize
 
@@ -25,6 +26,7 @@ ASSUMPTIONS = (
     "the bounds of the features were fixed without looking at the table",
     "each row was made from its own record alone (by no scaler, imputer or selector fitted on the table)",
 )
+UNCOUNTED = "the table holds at least one record and at most twice the declared n_public (any other is refused)"
 NOISE_WORDS = {"gaussian": "Gaussian noise", "laplace": "Laplace noise", "norm-laplace": "norm-Laplace noise"}
 
 
@@ -72,7 +74,7 @@ class Foreseeing(Algorithm[R_contra, T_contra], Protocol[R_contra, T_contra]):
         ...
 
 
-def check_settings(noise: str, risk: PairRisk[Any], budget: Budget, constants: str) -> None:
+def check_settings(noise: str, risk: Risk[Any], budget: Budget, constants: str) -> None:
     """Refuse settings that no algorithm takes."""
     if constants not in CONSTANTS:
         raise ValueError(f"constants must be one of {', '.join(map(repr, CONSTANTS))}; got {constants!r}.")
@@ -84,7 +86,17 @@ def check_settings(noise: str, risk: PairRisk[Any], budget: Budget, constants: s
         )
 
 
-def check_strongly_convex(name: str, risk: PairRisk[Any]) -> None:
+def check_smooth(name: str, loss: Loss, more: str = "") -> None:
+    """Refuse a loss whose slope is not Lipschitz."""
+    if not loss.smooth:
+        flaw = "a slope that is not Lipschitz" if loss.differentiable else "a kink"
+        remedy = "huber" if loss.residual else "smoothed-hinge"
+        raise UnsuitableError(
+            f"loss={loss.name!r} has {flaw}, and {name} needs a smooth loss; use loss={remedy!r}{more}."
+        )
+
+
+def check_strongly_convex(name: str, risk: Risk[Any]) -> None:
     """Refuse a risk without regulariser."""
     if risk.regularization <= 0:
         raise UnsuitableError(
@@ -93,8 +105,10 @@ def check_strongly_convex(name: str, risk: PairRisk[Any]) -> None:
         )
 
 
-def check_paper(noise: str, law: str, adjacency: Adjacency, risk: PairRisk[Any], *, free: bool) -> None:
-    """Refuse published constants outside their own setting: their adjacency, their law of noise, their set."""
+def check_paper(noise: str, law: str, adjacency: Adjacency, risk: Risk[Any], *, free: bool) -> None:
+    """Refuse published constants outside their own setting: pairs, their adjacency, their law of noise, their set."""
+    if not isinstance(risk, PairRisk):
+        raise UnsuitableError("constants='paper' stands for constants of pairs; use constants='defended' for points.")
     if risk.adjacency is not adjacency or (free and not isinstance(risk.constraint, Free)):
         raise UnsuitableError(
             f"constants='paper' needs the paper's own setting: adjacency={str(adjacency)!r}"
@@ -157,7 +171,7 @@ def event(quantity: str, plan: Planned) -> Event:
 
 
 def promise(
-    risk: PairRisk[Any],
+    risk: Risk[Any],
     budget: Budget,
     mechanism: str,
     events: tuple[Event, ...],
@@ -180,14 +194,19 @@ def promise(
         accountant=plan.accountant,
         sampler=plan.sampler,
         released=risk.released,
-        assumptions=(*ASSUMPTIONS, *plan.assumptions, *assumptions),
+        assumptions=(
+            *ASSUMPTIONS,
+            *((UNCOUNTED,) if risk.adjacency is Adjacency.ADD_REMOVE else ()),
+            *plan.assumptions,
+            *assumptions,
+        ),
         constants=constants,
         defended=defended,
         seeded=seeded,
     )
 
 
-def open_release(risk: PairRisk[Any], w: Array, what: str, trace: Mapping[str, Any]) -> Release:
+def open_release(risk: Risk[Any], w: Array, what: str, trace: Mapping[str, Any]) -> Release:
     """Return a model under no promise: then the trace may say what the solver did."""
     guarantee = Guarantee(
         epsilon=math.inf,

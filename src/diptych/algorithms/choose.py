@@ -17,7 +17,7 @@ from diptych.algorithms.objective_perturbation import ObjectivePerturbation
 from diptych.algorithms.online import OnlineOutput
 from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
-from diptych.risks import PairRisk, RankingRisk
+from diptych.risks import RankingRisk, Risk
 from diptych.spec import Budget, TableSize
 
 Kinds = Mapping[str, type[Any]]
@@ -33,7 +33,7 @@ ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theor
 }
 GRID = np.geomspace(1e-5, 10.0, 61)
 
-R = TypeVar("R", bound=PairRisk[Any])
+R = TypeVar("R", bound=Risk[Any])
 
 
 def algorithms_named(

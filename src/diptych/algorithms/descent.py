@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from diptych.accounting import NoisePlan
 from diptych.algorithms.base import UnsuitableError
 from diptych.noise import BitSource, permutation
-from diptych.risks import Certificate, PairRisk, Rows, Table
+from diptych.risks import Certificate, Risk, Rows, Table
 from diptych.spec import Adjacency, TableSize
 
 Array = NDArray[np.float64]
@@ -27,7 +27,7 @@ T = TypeVar("T", bound=Table)
 ROUNDING = 2.0**-46  # of the norms at work in a step, a feature: updating and projecting in doubles
 MOST, LEAST, OPEN = 100, 3, 500  # steps by default: at most, at least, and without privacy
 GATHERED = 0.5  # of the span: the noise that default schedules let a result gather
-SMOOTH = "use loss='smoothed-hinge', or algorithm='noisy-gd', which takes any slope"
+ANY_SLOPE = ", or algorithm='noisy-gd', which takes any slope"
 
 
 @dataclass(frozen=True)
@@ -77,19 +77,13 @@ def check_settings_of(name: str, steps: Any, step_size: Any) -> None:
         raise ValueError(f"step_size of {name} must be a number from 1e-9 to 1e9, or 'auto'; got {step_size!r}.")
 
 
-def check_bounded_slope(name: str, risk: PairRisk[Any]) -> None:
+def check_bounded_slope(name: str, risk: Risk[Any]) -> None:
     """Refuse a risk whose gradient has no bound on its set."""
     steepest = risk.loss.slope_bound(risk.constraint.radius * 2.0)
     if not math.isfinite(steepest) and risk.regularization == 0:
         raise UnsuitableError(
             f"radius is needed for {name} with loss={risk.loss.name!r}, whose slope grows without bound; give one."
         )
-
-
-def check_smooth(name: str, risk: PairRisk[Any]) -> None:
-    """Refuse a loss with a kink: a step could then carry two iterates apart."""
-    if not risk.loss.differentiable:
-        raise UnsuitableError(f"loss={risk.loss.name!r} has a kink, and {name} needs a smooth loss; {SMOOTH}.")
 
 
 def check_step(schedule: Schedule, largest: float) -> Schedule:
@@ -101,17 +95,17 @@ def check_step(schedule: Schedule, largest: float) -> Schedule:
     return schedule
 
 
-def affordable(risk: PairRisk[Any], one: float, most: int = MOST) -> int:
+def affordable(risk: Risk[Any], one: float, most: int = MOST) -> int:
     """Return the steps after which noise that grows by ``one`` a step has gathered to a share of the span."""
     return min(most, max(LEAST, math.floor(GATHERED * risk.span / one)))
 
 
-def part_count(risk: PairRisk[Any], n: int) -> int:
+def part_count(risk: Risk[Any], n: int) -> int:
     """Return into how many parts a table of this size is cut, so that a gradient stays affordable."""
     return max(1, math.ceil(n / risk.most_records))
 
 
-def part_size(risk: PairRisk[Any], size: TableSize) -> TableSize:
+def part_size(risk: Risk[Any], size: TableSize) -> TableSize:
     """Return the public size of a part."""
     parts = part_count(risk, size.n)
     return size if parts == 1 else TableSize(size.n // parts)
@@ -138,7 +132,7 @@ def _evenly(codes: NDArray[np.int64]) -> Rows:
     return np.argsort(place, kind="stable")
 
 
-def turns(risk: PairRisk[T], table: T, source: BitSource) -> list[T]:
+def turns(risk: Risk[T], table: T, source: BitSource) -> list[T]:
     """Return the parts of a table that take turns: the whole table, if a gradient of it is affordable."""
     parts = part_count(risk, table.n)
     if parts == 1:
@@ -146,14 +140,14 @@ def turns(risk: PairRisk[T], table: T, source: BitSource) -> list[T]:
     return deal(table, [table.n // parts] * parts, risk.adjacency, source)
 
 
-def confine(risk: PairRisk[Any], size: TableSize, schedule: Schedule) -> Any:
+def confine(risk: Risk[Any], size: TableSize, schedule: Schedule) -> Any:
     """Return the risk on a bounded set, which holds all that so many noiseless steps can reach."""
     steepest = risk.certificate(part_size(risk, size), 1, tilt=math.inf).lipschitz
     return risk.confined(size, schedule.steps * schedule.step_size * steepest)
 
 
 def descend(
-    risk: PairRisk[T], tables: Sequence[T], schedule: Schedule, w: Array, noise: Noisy | None = None
+    risk: Risk[T], tables: Sequence[T], schedule: Schedule, w: Array, noise: Noisy | None = None
 ) -> Iterator[Array]:
     """Yield w_1, w_2, ...: step, then project."""
     for step in range(schedule.steps):

@@ -1,6 +1,6 @@
 """Stochastic gradient descent with noise on the gradient of every random batch (``dp-sgd``).
 
-Wang, Lei, Ying and Zhou (2024), Algorithm 2, from one pair a step to batches of records with all pairs among them.
+Wang, Lei, Ying and Zhou (2024), Algorithms 1 and 2, from one point or pair a step to batches of records with all pairs among them.
 Batches: ``batches.py``; published step sizes and noise: ``paper_sgd.py``. Proofs: ``docs/theory/dp-sgd.md``.
 """
 
@@ -19,7 +19,6 @@ from diptych.algorithms import paper_sgd as paper
 from diptych.algorithms.base import (
     Release,
     UnsuitableError,
-    check_paper,
     check_settings,
     event,
     open_release,
@@ -34,9 +33,9 @@ from diptych.algorithms.descent import (
     check_bounded_slope,
     check_settings_of,
 )
-from diptych.kernels.steps import Rule, compiled, ranking_steps
+from diptych.kernels.steps import Rule, compiled, point_steps, ranking_steps
 from diptych.noise import Batches, BitSource, gaussian
-from diptych.risks import PairRisk, RankingRisk, Table
+from diptych.risks import MetricRisk, PointRisk, RankingRisk, Risk, Table
 from diptych.spec import Adjacency, Budget, TableSize
 
 Array = NDArray[np.float64]
@@ -74,21 +73,22 @@ class DPSGD:
     """Step along noisy gradients of random batches; release an average of the iterates.
 
     Claim
-        (epsilon, delta)-DP with delta > 0, under ``replace`` and ``replace-within-class``, all iterates together.
+        (epsilon, delta)-DP with delta > 0, under ``replace`` and ``replace-within-class``, for points also under
+        ``add-remove``, all iterates together.
     Assumptions
         A convex loss, with or without kinks, whose slope is bounded on the set; rows in the unit ball; noise inside
         the steps in floating point.
     Released
         The mean of the last half of the projected iterates, of all of them, or the last one.
     Reference
-        Wang, Lei, Ying and Zhou (2024), Algorithm 2 (DP-SGD-pairwise), with the sensitivities and the accountant of
+        Wang, Lei, Ying and Zhou (2024), Algorithms 1 (points) and 2 (pairs), with the sensitivities and the accountant of
         ``docs/theory/dp-sgd.md`` and ``docs/theory/sampled-gaussian.md``.
 
     Parameters
     ----------
     batch
         How many records a step draws (the expected number for Poisson batches); all pairs among them count. 2 is the
-        published one pair a step.
+        published one pair a step, 1 the published one point.
     sampling
         ``"uniform"``, without replacement; ``"stratified"``, without replacement within each class, for rankings with
         public labels; ``"poisson"``. ``"auto"`` is stratified where it suits, else uniform.
@@ -113,9 +113,9 @@ class DPSGD:
     def __post_init__(self) -> None:
         theorem = self.step_size in paper.SCHEDULES
         check_settings_of(self.name, self.steps, "auto" if theorem else self.step_size)
-        whole = isinstance(self.batch, int) and not isinstance(self.batch, bool) and self.batch >= 2
+        whole = isinstance(self.batch, int) and not isinstance(self.batch, bool) and self.batch >= 1
         if self.batch != "auto" and not whole:
-            raise ValueError(f"batch of {self.name} must be a whole number of at least 2, or 'auto'; got {self.batch!r}.")
+            raise ValueError(f"batch of {self.name} must be a whole number of at least 1, or 'auto'; got {self.batch!r}.")
         for setting, known in (("sampling", SAMPLINGS), ("average", AVERAGES)):
             if getattr(self, setting) not in known:
                 raise ValueError(
@@ -123,7 +123,7 @@ class DPSGD:
                     f"got {getattr(self, setting)!r}."
                 )
 
-    def check(self, risk: PairRisk[Any], budget: Budget, constants: str = "defended") -> None:
+    def check(self, risk: Risk[Any], budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
         check_settings("auto", risk, budget, constants)
         check_bounded_slope(self.name, risk)
@@ -133,15 +133,18 @@ class DPSGD:
                 "algorithm='epoch-gd'."
             )
         sampling = check_sampling(self.sampling, risk)
+        if self.batch == 1 and not isinstance(risk, PointRisk):
+            raise UnsuitableError(f"batch=1 does not suit {self.name} on pairs, which two records make; use 2 or more.")
         if constants == "paper":
-            check_paper("auto", "gaussian", Adjacency.REPLACE, risk, free=False)
-            if sampling != "uniform" or self.batch != 2:
+            records = 1 if isinstance(risk, PointRisk) else 2
+            if sampling != "uniform" or self.batch != records or risk.adjacency is not Adjacency.REPLACE:
                 raise UnsuitableError(
-                    f"constants='paper' needs the paper's own {self.name}, one pair a step: batch=2, sampling='uniform'."
+                    f"constants='paper' needs the paper's own {self.name}: batch={records}, sampling='uniform', "
+                    "adjacency='replace'."
                 )
 
     def plan(
-        self, risk: PairRisk[Any], size: TableSize, features: int, budget: Budget, constants: str = "defended"
+        self, risk: Risk[Any], size: TableSize, features: int, budget: Budget, constants: str = "defended"
     ) -> Plan:
         """Return set, batches, schedule and noise; sensitivities are those of Lemmas 2 to 4, for each kind of record."""
         self.check(risk, budget, constants)
@@ -158,21 +161,22 @@ class DPSGD:
         if constants != "paper":
             return Plan(risk, batches, steps, length, noise)
         unit = risk.certificate(size, tilt=math.inf).pair_lipschitz * batches.mass
-        scale = unit * paper.published_scale(2, steps, size.n, budget)
-        reference = f"as published ({paper.REFERENCE.format(algorithm=2)})"
+        records = batches.size  # 1 for Algorithm 1, on points, 2 for Algorithm 2, on pairs
+        scale = unit * paper.published_scale(records, steps, size.n, budget)
+        reference = f"as published ({paper.REFERENCE.format(algorithm=records)})"
         published = replace(noise, scale=scale, sensitivity=2.0 * unit, accountant=reference)
         return Plan(risk, batches, steps, length, published, defended=scale >= noise.scale)
 
-    def _batch(self, risk: PairRisk[Any], size: TableSize, budget: Budget) -> int:
+    def _batch(self, risk: Risk[Any], size: TableSize, budget: Budget) -> int:
         """The fewest records for which a step is not noisier than its share of all noise: a rule of public facts."""
         if self.batch != "auto":
             return int(self.batch)
         share = SHARE * gaussian_mu(budget.epsilon, budget.delta) if budget.private else 0.0
         batch = max(SMALLEST_BATCH, math.ceil(min(1.0, share) * size.n))
-        return min(size.n, batch if isinstance(risk, RankingRisk) else min(batch, MOST_METRIC))
+        return min(size.n, min(batch, MOST_METRIC) if isinstance(risk, MetricRisk) else batch)
 
     def _schedule(
-        self, risk: PairRisk[Any], size: TableSize, features: int, budget: Budget, batches: Design
+        self, risk: Risk[Any], size: TableSize, features: int, budget: Budget, batches: Design
     ) -> tuple[int, float]:
         """Return steps and their length in the units of the risk, in which a published step follows ``mass`` pairs."""
         if self.step_size in paper.SCHEDULES:
@@ -188,7 +192,7 @@ class DPSGD:
         return affordable_steps(risk, batches, length * math.sqrt(risk.dimension(features)), budget), length
 
     def run(
-        self, risk: PairRisk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended"
+        self, risk: Risk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended"
     ) -> Release:
         """Descend on noisy gradients of random batches, and say what was promised."""
         self.check(risk, budget, constants)
@@ -219,15 +223,13 @@ class DPSGD:
         return np.asarray(total / (plan.steps - skip))
 
 
-def published_curve(risk: PairRisk[Any], size: TableSize) -> paper.Curve:
-    """Return the loss of a pair as the paper's theorems see it; a kink is Hölder with exponent 0, constant 2 G."""
+def published_curve(risk: Risk[Any], size: TableSize) -> paper.Curve:
+    """Return the loss of a pair or point as the paper's theorems see it: Hölder gradients."""
     certificate = risk.certificate(size, tilt=math.inf)
-    if not risk.loss.differentiable:
-        return paper.Curve(0.0, 2.0 * certificate.pair_lipschitz)
-    return paper.Curve(1.0, (certificate.smoothness - certificate.strong_convexity) / risk.mass(size))
+    return paper.Curve(certificate.holder_exponent, certificate.holder)
 
 
-def affordable_steps(risk: PairRisk[Any], batches: Design, length: float, budget: Budget) -> int:
+def affordable_steps(risk: Risk[Any], batches: Design, length: float, budget: Budget) -> int:
     """Return the most steps, of those on a ladder, whose noise gathers to no more than a share of the span."""
 
     def loud(steps: int) -> bool:
@@ -270,11 +272,15 @@ def _chunks(plan: Plan, table: Any, source: BitSource, dimension: int, steps: in
 
 
 def _fast(plan: Plan) -> bool:
-    """Whether compiled code visits the pairs one by one: for rankings with batches that are not too large."""
-    return isinstance(plan.risk, RankingRisk) and compiled(plan.risk.loss) and plan.batches.size <= MOST_EXPLICIT
+    """Whether compiled code takes the steps: for points, and for rankings with batches that are not too large."""
+    if not compiled(plan.risk.loss):
+        return False
+    few = plan.batches.size <= MOST_EXPLICIT
+    return isinstance(plan.risk, PointRisk) or (isinstance(plan.risk, RankingRisk) and few)
 
 
 def _compiled(plan: Plan, table: Any) -> Stepper:
+    take, labels = (point_steps, "y") if isinstance(plan.risk, PointRisk) else (ranking_steps, "positive")
     rule = Rule.of(
         plan.risk.loss,
         weight=plan.batches.weight,
@@ -285,7 +291,7 @@ def _compiled(plan: Plan, table: Any) -> Stepper:
     )
 
     def steps(batches: Batches, noise: Array, w: Array, total: Array, skip: int) -> None:
-        ranking_steps(table.X, table.positive, batches.rows, batches.starts, noise, rule, w, total, skip)
+        take(table.X, getattr(table, labels), batches.rows, batches.starts, noise, rule, w, total, skip)
 
     return steps
 

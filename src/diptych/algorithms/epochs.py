@@ -17,8 +17,19 @@ from numpy.typing import NDArray
 
 from diptych.accounting import plan_noise
 from diptych.algorithms import paper_descent as paper
-from diptych.algorithms.base import Release, check_noise, check_paper, check_settings, event, open_release, promise
+from diptych.algorithms.base import (
+    Release,
+    UnsuitableError,
+    check_noise,
+    check_paper,
+    check_settings,
+    check_smooth,
+    event,
+    open_release,
+    promise,
+)
 from diptych.algorithms.descent import (
+    ANY_SLOPE,
     MOST,
     OPEN,
     Descent,
@@ -26,7 +37,6 @@ from diptych.algorithms.descent import (
     affordable,
     check_bounded_slope,
     check_settings_of,
-    check_smooth,
     check_step,
     confine,
     deal,
@@ -39,7 +49,7 @@ from diptych.algorithms.descent import (
     turns,
 )
 from diptych.noise import BitSource
-from diptych.risks import PairRisk, Table
+from diptych.risks import Risk, Table
 from diptych.spec import Adjacency, Budget, TableSize
 
 Array = NDArray[np.float64]
@@ -90,11 +100,16 @@ class EpochGD:
         if self.epochs != "auto" and not whole:
             raise ValueError(f"epochs must be a whole number from 1 to 60, or 'auto'; got {self.epochs!r}.")
 
-    def check(self, risk: PairRisk[Any], budget: Budget, constants: str = "defended") -> None:
+    def check(self, risk: Risk[Any], budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
-        check_smooth(self.name, risk)
+        check_smooth(self.name, risk.loss, ANY_SLOPE)
         check_settings(self.noise, risk, budget, constants)
         check_bounded_slope(self.name, risk)
+        if risk.adjacency is Adjacency.ADD_REMOVE:
+            raise UnsuitableError(
+                f"adjacency='add-remove' does not suit {self.name}: a record that comes or goes would shift all others "
+                "from part to part; use 'replace', or algorithm='noisy-gd'."
+            )
         if constants == "paper":
             check_paper(self.noise, paper.law(budget), Adjacency.REPLACE, risk, free=False)
 
@@ -114,7 +129,7 @@ class EpochGD:
 
     def plan(
         self,
-        risk: PairRisk[Any],
+        risk: Risk[Any],
         size: TableSize,
         parts: Sequence[TableSize],
         features: int,
@@ -132,7 +147,7 @@ class EpochGD:
 
     def _schedules(
         self,
-        risk: PairRisk[Any],
+        risk: Risk[Any],
         size: TableSize,
         parts: Sequence[TableSize],
         features: int,
@@ -159,7 +174,7 @@ class EpochGD:
 
     def _epoch(
         self,
-        risk: PairRisk[Any],
+        risk: Risk[Any],
         part: TableSize,
         schedule: Schedule,
         features: int,
@@ -177,9 +192,7 @@ class EpochGD:
         noise.check_range(certificate.radius + sensitivity)
         return Descent(risk, schedule, noise, defended)
 
-    def run(
-        self, risk: PairRisk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended"
-    ) -> Release:
+    def run(self, risk: Risk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended") -> Release:
         """Descend epoch by epoch, with noise between them, and say what was promised."""
         self.check(risk, budget, constants)
         size = table.size(risk.adjacency)
@@ -194,7 +207,7 @@ class EpochGD:
 
 
 def _release(
-    plans: Sequence[Descent], risk: PairRisk[Any], w: Array, budget: Budget, constants: str, *, seeded: bool
+    plans: Sequence[Descent], risk: Risk[Any], w: Array, budget: Budget, constants: str, *, seeded: bool
 ) -> Release:
     steps, sizes = ([getattr(plan.schedule, name) for plan in plans] for name in ("steps", "step_size"))
     trace = {"epochs": len(plans), "steps": steps, "step_size": sizes, "regularization": risk.regularization}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TypeVar
 
 from diptych.algorithms.base import EXACT, Release, open_release
-from diptych.risks import PairRisk, Table, minimise_projected
+from diptych.risks import Risk, Table, minimise_projected
 
 T = TypeVar("T", bound=Table)
 
 
-def exact_release(risk: PairRisk[T], table: T) -> Release:
+def exact_release(risk: Risk[T], table: T) -> Release:
     """Release the minimiser under no promise; the trace says how well the solver did."""
     found = minimise_projected(risk, table, EXACT)
     trace = {"steps": found.steps, "residual": found.residual, "gap": found.gap, "converged": found.converged}

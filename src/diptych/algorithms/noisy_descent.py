@@ -20,6 +20,7 @@ from diptych.algorithms.base import (
     UnsuitableError,
     check_paper,
     check_settings,
+    check_smooth,
     event,
     open_release,
     promise,
@@ -40,7 +41,7 @@ from diptych.algorithms.descent import (
     turns,
 )
 from diptych.noise import BitSource
-from diptych.risks import PairRisk, Table
+from diptych.risks import Risk, Table
 from diptych.spec import Adjacency, Budget, TableSize
 
 Array = NDArray[np.float64]
@@ -52,7 +53,8 @@ class NoisyGD:
     """Descend on noisy gradients; release the mean of the second half of the iterates.
 
     Claim
-        (epsilon, delta)-DP with delta > 0, under ``replace`` and ``replace-within-class``, all iterates together.
+        (epsilon, delta)-DP with delta > 0, all iterates together, under ``replace`` and ``replace-within-class``; for
+        points under ``add-remove``, too.
     Assumptions
         A convex loss, with or without kinks, whose slope is bounded on the set; rows in the unit ball.
     Released
@@ -75,7 +77,7 @@ class NoisyGD:
     def __post_init__(self) -> None:
         check_settings_of(self.name, self.steps, self.step_size)
 
-    def check(self, risk: PairRisk[Any], budget: Budget, constants: str = "defended") -> None:
+    def check(self, risk: Risk[Any], budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
         check_settings("auto", risk, budget, constants)
         check_bounded_slope(self.name, risk)
@@ -85,15 +87,12 @@ class NoisyGD:
                 "algorithm='epoch-gd'."
             )
         if constants == "paper":
-            if not risk.loss.differentiable:  # their step size is at most 1/(2L)
-                raise UnsuitableError(
-                    f"loss={risk.loss.name!r} has a kink, and constants='paper' needs a smooth loss; use "
-                    "loss='smoothed-hinge', or constants='defended'."
-                )
+            # their step size is at most 1/(2L)
+            check_smooth("constants='paper'", risk.loss, ", or constants='defended'")
             check_paper("auto", "gaussian", Adjacency.REPLACE, risk, free=False)
 
     def plan(
-        self, risk: PairRisk[Any], size: TableSize, features: int, budget: Budget, constants: str = "defended"
+        self, risk: Risk[Any], size: TableSize, features: int, budget: Budget, constants: str = "defended"
     ) -> Descent:
         """Return set, schedule and noise, that of all steps as of one vector (Theorem 2).
 
@@ -114,9 +113,7 @@ class NoisyGD:
         noise.check_range(certificate.lipschitz + certificate.strong_convexity * certificate.radius)
         return Descent(risk, schedule, noise, defended)
 
-    def _schedule(
-        self, risk: PairRisk[Any], size: TableSize, features: int, budget: Budget, constants: str
-    ) -> Schedule:
+    def _schedule(self, risk: Risk[Any], size: TableSize, features: int, budget: Budget, constants: str) -> Schedule:
         certificate = risk.certificate(part_size(risk, size), features, tilt=math.inf)
         steps, length = OPEN, risk.stride(size)
         if constants == "paper":
@@ -130,9 +127,7 @@ class NoisyGD:
             steps = affordable(risk, one / mu)
         return Schedule(steps, length, part_count(risk, size.n))
 
-    def run(
-        self, risk: PairRisk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended"
-    ) -> Release:
+    def run(self, risk: Risk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended") -> Release:
         """Descend on noisy gradients, and say what was promised."""
         self.check(risk, budget, constants)
         plan = self.plan(risk, table.size(risk.adjacency), table.d, budget, constants)

@@ -101,7 +101,9 @@ class ObjectivePerturbation:
 
     def check(self, risk: RankingRisk, budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
-        if not risk.loss.differentiable:
+        if not isinstance(risk, RankingRisk):
+            raise UnsuitableError(f"{self.name} is proved for pairs only; use algorithm='output-perturbation'.")
+        if not risk.loss.smooth:
             raise UnsuitableError(
                 f"loss={risk.loss.name!r} does not suit {self.name}: where its slope jumps, many values of the noise "
                 "lead to one model and their densities cannot be compared; use loss='smoothed-hinge', whose slope is "

@@ -21,15 +21,16 @@ from diptych.algorithms.base import (
     UnsuitableError,
     check_noise,
     check_settings,
+    check_smooth,
     event,
     open_release,
     promise,
 )
 from diptych.algorithms.descent import (
+    ANY_SLOPE,
     GATHERED,
     check_bounded_slope,
     check_settings_of,
-    check_smooth,
     mean_of,
     rounding,
 )
@@ -74,7 +75,11 @@ class OnlineOutput:
 
     def check(self, risk: PairRisk[Any], budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
-        check_smooth(self.name, risk)
+        if not isinstance(risk, PairRisk):
+            raise UnsuitableError(
+                f"{self.name} sets each record against earlier ones, which points do not; use algorithm='gd-output'."
+            )
+        check_smooth(self.name, risk.loss, ANY_SLOPE)
         check_settings(self.noise, risk, budget, constants)
         check_bounded_slope(self.name, risk)
         if constants == "paper":

@@ -20,11 +20,13 @@ from diptych.algorithms.base import (
     check_noise,
     check_paper,
     check_settings,
+    check_smooth,
     event,
     open_release,
     promise,
 )
 from diptych.algorithms.descent import (
+    ANY_SLOPE,
     MOST,
     OPEN,
     Descent,
@@ -32,7 +34,6 @@ from diptych.algorithms.descent import (
     affordable,
     check_bounded_slope,
     check_settings_of,
-    check_smooth,
     check_step,
     confine,
     descend,
@@ -45,7 +46,7 @@ from diptych.algorithms.descent import (
     turns,
 )
 from diptych.noise import BitSource
-from diptych.risks import Certificate, PairRisk, Table
+from diptych.risks import Certificate, Risk, Table
 from diptych.spec import Adjacency, Budget, TableSize
 
 Array = NDArray[np.float64]
@@ -86,16 +87,16 @@ class GDOutput:
         check_noise(self.noise)
         check_settings_of(self.name, self.steps, self.step_size)
 
-    def check(self, risk: PairRisk[Any], budget: Budget, constants: str = "defended") -> None:
+    def check(self, risk: Risk[Any], budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
-        check_smooth(self.name, risk)
+        check_smooth(self.name, risk.loss, ANY_SLOPE)
         check_settings(self.noise, risk, budget, constants)
         check_bounded_slope(self.name, risk)
         if constants == "paper":
             check_paper(self.noise, paper.law(budget), Adjacency.REPLACE, risk, free=False)
 
     def plan(
-        self, risk: PairRisk[Any], size: TableSize, features: int, budget: Budget, constants: str = "defended"
+        self, risk: Risk[Any], size: TableSize, features: int, budget: Budget, constants: str = "defended"
     ) -> Descent:
         """Return set, schedule and noise for every table of this public size (Theorem 1)."""
         self.check(risk, budget, constants)
@@ -113,9 +114,7 @@ class GDOutput:
         noise.check_range(certificate.radius + sensitivity)
         return Descent(risk, schedule, noise, defended)
 
-    def _schedule(
-        self, risk: PairRisk[Any], size: TableSize, features: int, budget: Budget, constants: str
-    ) -> Schedule:
+    def _schedule(self, risk: Risk[Any], size: TableSize, features: int, budget: Budget, constants: str) -> Schedule:
         certificate = risk.certificate(part_size(risk, size), features, tilt=math.inf)
         longest = 2.0 / (certificate.smoothness + certificate.strong_convexity)
         length = longest if self.step_size == "auto" else float(self.step_size)
@@ -126,9 +125,7 @@ class GDOutput:
             return replace(schedule, steps=paper.output_steps(certificate, length))
         return replace(schedule, steps=self._steps(risk, certificate, features, budget, length))
 
-    def _steps(
-        self, risk: PairRisk[Any], certificate: Certificate, features: int, budget: Budget, length: float
-    ) -> int:
+    def _steps(self, risk: Risk[Any], certificate: Certificate, features: int, budget: Budget, length: float) -> int:
         """As many as settle the result, or fewer if its noise would then gather beyond a share of the span."""
         lam = certificate.strong_convexity
         settled = math.ceil(math.log(SETTLED) / math.log1p(-length * lam)) if lam > 0 else OPEN
@@ -138,9 +135,7 @@ class GDOutput:
         gathered = math.sqrt(noise.mean_square) * (1.0 if lam > 0 else 0.5)
         return min(settled, affordable(risk, gathered, 10 * MOST))
 
-    def run(
-        self, risk: PairRisk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended"
-    ) -> Release:
+    def run(self, risk: Risk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended") -> Release:
         """Descend, perturb, and say what was promised."""
         self.check(risk, budget, constants)
         plan = self.plan(risk, table.size(risk.adjacency), table.d, budget, constants)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from diptych.accounting import NoisePlan, plan_noise
 from diptych.algorithms.base import (
@@ -17,6 +18,7 @@ from diptych.algorithms.base import (
     check_noise,
     check_paper,
     check_settings,
+    check_smooth,
     check_strongly_convex,
     event,
     open_release,
@@ -24,7 +26,8 @@ from diptych.algorithms.base import (
 )
 from diptych.algorithms.published import classic_factor, published_plan
 from diptych.noise import BitSource
-from diptych.risks import Certificate, PairTable, RankingRisk, minimise
+from diptych.risks import Certificate, RankingRisk, minimise
+from diptych.risks.base import CurvedRisk, Table
 from diptych.spec import Adjacency, Budget, TableSize
 
 SHARE = 1e-3  # of the gradient's sensitivity, granted to the solver's tolerance on either table
@@ -59,13 +62,15 @@ class OutputPerturbation:
     def __post_init__(self) -> None:
         check_noise(self.noise)
 
-    def check(self, risk: RankingRisk, budget: Budget, constants: str = "defended") -> None:
+    def check(self, risk: CurvedRisk[Any], budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
         if not risk.loss.differentiable:
             raise UnsuitableError(
                 f"loss={risk.loss.name!r} does not suit {self.name}: its minimiser cannot be certified across "
-                "the kink; use loss='smoothed-hinge', whose slope and hence noise are the same."
+                f"the kink; use loss={'huber' if risk.loss.residual else 'smoothed-hinge'!r}, whose slope and hence "
+                "noise are the same."
             )
+        check_smooth(self.name, risk.loss)
         check_settings(self.noise, risk, budget, constants)
         check_strongly_convex(self.name, risk)
         if constants == "paper":
@@ -80,7 +85,7 @@ class OutputPerturbation:
         """(s + 2 (tau + e))/lambda: Theorem 1, with s, e and lambda from the certificate and tau the tolerance."""
         return certificate.minimiser_sensitivity(tolerance + certificate.gradient_error)
 
-    def plan(self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget) -> NoisePlan:
+    def plan(self, risk: CurvedRisk[Any], size: TableSize, dimension: int, budget: Budget) -> NoisePlan:
         """Return the defended noise for every table of this public size."""
         self.check(risk, budget)
         certificate = risk.certificate(size, dimension)
@@ -90,27 +95,28 @@ class OutputPerturbation:
         return plan
 
     def noise_for(
-        self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget, constants: str = "defended"
+        self, risk: CurvedRisk[Any], size: TableSize, dimension: int, budget: Budget, constants: str = "defended"
     ) -> tuple[NoisePlan, bool]:
         """Return the noise of these constants, and whether the library defends it."""
         if constants == "defended":
             return self.plan(risk, size, dimension, budget), True
         self.check(risk, budget, constants)
+        assert isinstance(risk, RankingRisk)  # as ``check_paper`` saw to
         certificate = risk.certificate(size, dimension)
         euclidean = self.sensitivity(certificate, self.tolerance(certificate, budget))
         plan, defended = paper_plan(risk, size, dimension, budget, euclidean)
         plan.check_range(certificate.radius + euclidean)
         return plan, defended
 
-    def added_risk(self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget) -> float:
+    def added_risk(self, risk: CurvedRisk[Any], size: TableSize, dimension: int, budget: Budget) -> float:
         """Predict the risk that the noise adds: (beta/(2 d)) E||b||^2, for pairs a unit apart."""
         noise = self.plan(risk, size, dimension, budget).mean_square
         return 0.5 * risk.loss.curvature_bound(math.inf) * noise / dimension
 
     def run(
         self,
-        risk: RankingRisk,
-        table: PairTable,
+        risk: CurvedRisk[Any],
+        table: Table,
         budget: Budget,
         source: BitSource,
         constants: str = "defended",
@@ -137,7 +143,7 @@ class OutputPerturbation:
         return Release(plan.add(found.w, source), guarantee, trace)
 
 
-def exact_release(risk: RankingRisk, table: PairTable, tolerance: float) -> Release:
+def exact_release(risk: CurvedRisk[Any], table: Table, tolerance: float) -> Release:
     """Return the exact minimiser, under no promise."""
     found = minimise(risk, table, tolerance)
     trace = {"tolerance": tolerance, "residual": found.residual, "iterations": found.steps}

@@ -13,7 +13,7 @@ from typing import Any
 from diptych.accounting import NoisePlan
 from diptych.algorithms.descent import Schedule
 from diptych.algorithms.published import classic_factor, published_plan
-from diptych.risks import Certificate, PairRisk
+from diptych.risks import Certificate, PairRisk, Risk
 from diptych.spec import Budget
 
 REFERENCE = "Xue et al. 2021"
@@ -24,8 +24,9 @@ def law(budget: Budget) -> str:
     return "laplace" if budget.pure else "gaussian"
 
 
-def kick(risk: PairRisk[Any], certificate: Certificate) -> float:
-    """4 G/n."""
+def kick(risk: Risk[Any], certificate: Certificate) -> float:
+    """4 G/n. ``check_paper`` refuses all but pairs."""
+    assert isinstance(risk, PairRisk)
     return 2.0 * certificate.pair_lipschitz * risk.pair_share(certificate.size)
 
 
@@ -48,7 +49,7 @@ def output_steps(certificate: Certificate, length: float) -> int:
 
 
 def gd_output(
-    risk: PairRisk[Any], certificate: Certificate, schedule: Schedule, needed: float, dimension: int, budget: Budget
+    risk: Risk[Any], certificate: Certificate, schedule: Schedule, needed: float, dimension: int, budget: Budget
 ) -> tuple[NoisePlan, bool]:
     """Algorithm 1: 8 G/(alpha n); Algorithm 4: 4 G T eta/n."""
     one, lam = kick(risk, certificate), certificate.strong_convexity
@@ -57,7 +58,7 @@ def gd_output(
     return output_plan(sensitivity, needed, dimension, budget, where)
 
 
-def noisy_schedule(risk: PairRisk[Any], certificate: Certificate, features: int, budget: Budget) -> tuple[int, float]:
+def noisy_schedule(risk: Risk[Any], certificate: Certificate, features: int, budget: Budget) -> tuple[int, float]:
     """T = min(n, (n epsilon)^2/(d log 1/delta)) and eta = ||C||/(G sqrt T), as the proof of Theorem 2 has it.
 
     The theorem's own eta, G/(||C|| sqrt T), does not have the dimension of a step. Steps are at most 1/(2L) long.
@@ -71,7 +72,7 @@ def noisy_schedule(risk: PairRisk[Any], certificate: Certificate, features: int,
 
 
 def noisy_gd(
-    risk: PairRisk[Any],
+    risk: Risk[Any],
     certificate: Certificate,
     schedule: Schedule,
     together: float,
@@ -84,7 +85,7 @@ def noisy_gd(
     return published_plan("gaussian", sensitivity, scale, together, dimension, budget, f"{REFERENCE}, Algorithm 2")
 
 
-def epoch_step(risk: PairRisk[Any], certificate: Certificate, features: int, budget: Budget) -> float:
+def epoch_step(risk: Risk[Any], certificate: Certificate, features: int, budget: Budget) -> float:
     """Theorem 3: eta = (||C||/G) min{4/sqrt(n), epsilon/sqrt(d log 1/delta)}; epsilon/d for delta = 0."""
     n, d = certificate.size.n, risk.dimension(features)
     noisy = math.inf
@@ -94,7 +95,7 @@ def epoch_step(risk: PairRisk[Any], certificate: Certificate, features: int, bud
 
 
 def epoch_noise(
-    risk: PairRisk[Any], certificate: Certificate, schedule: Schedule, needed: float, dimension: int, budget: Budget
+    risk: Risk[Any], certificate: Certificate, schedule: Schedule, needed: float, dimension: int, budget: Budget
 ) -> tuple[NoisePlan, bool]:
     """Algorithm 3: 4 G eta_i, as T_i = n_i steps on n_i records."""
     sensitivity = schedule.steps * schedule.step_size * kick(risk, certificate)

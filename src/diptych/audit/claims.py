@@ -21,11 +21,10 @@ from diptych.algorithms.online import one_pass
 from diptych.algorithms.output_descent import result
 from diptych.audit.sensitivity import search_gradient
 from diptych.noise import SeededBits
-from diptych.risks import PairRisk
+from diptych.risks import PairRisk, Risk
 from diptych.spec import Budget, TableSize
 
 Array = NDArray[np.float64]
-Risk = PairRisk[Any]
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,9 @@ class Claim:
     sensitivity: float
 
 
-def claims(algorithm: Any, risk: Risk, size: TableSize, features: int, budget: Budget) -> Iterator[Claim]:
+def claims(algorithm: Any, risk: Risk[Any], size: TableSize, features: int, budget: Budget) -> Iterator[Claim]:
     """Yield all that a private run claims, in Euclidean norm, wherever the changed record may come to stand."""
-    if isinstance(algorithm, OnlineOutput):
+    if isinstance(algorithm, OnlineOutput) and isinstance(risk, PairRisk):
         within, steps, noise = algorithm.plan(risk, size, features, budget)
         return _claims("the mean of the iterates", within, size, partial(_pass, within, steps), noise, range(size.n))
     if isinstance(algorithm, EpochGD):
@@ -58,7 +57,7 @@ def claims(algorithm: Any, risk: Risk, size: TableSize, features: int, budget: B
     return _of_plan("the gradients of all steps", plan, size, partial(_gradients, plan, w))
 
 
-def _of_epochs(algorithm: EpochGD, risk: Risk, size: TableSize, features: int, budget: Budget) -> Iterator[Claim]:
+def _of_epochs(algorithm: EpochGD, risk: Risk[Any], size: TableSize, features: int, budget: Budget) -> Iterator[Claim]:
     """Each epoch from the worst w that a search finds: where the last one ended may be anywhere."""
     parts = _parts(algorithm, size)
     for number, (part, plan) in enumerate(zip(parts, algorithm.plan(risk, size, parts, features, budget), strict=True)):
@@ -81,7 +80,7 @@ def _of_plan(what: str, plan: Descent, size: TableSize, compute: Callable[[Any],
 
 
 def _claims(
-    what: str, risk: Risk, size: TableSize, compute: Callable[[Any], Array], noise: NoisePlan | None, places: range
+    what: str, risk: Risk[Any], size: TableSize, compute: Callable[[Any], Array], noise: NoisePlan | None, places: range
 ) -> Iterator[Claim]:
     for place in places:
         order = np.insert(np.arange(size.n - 1), place, size.n - 1)

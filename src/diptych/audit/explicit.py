@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diptych.losses import Loss
-from diptych.risks import MetricRisk, PairRisk
+from diptych.risks import MetricRisk, Risk
 from diptych.sets import unpack
 from diptych.spec import TableSize
 
@@ -51,14 +51,14 @@ def explicit_metric_gradients(risk: MetricRisk, X: Array, codes: Codes, W: Array
     return np.asarray(np.einsum("bij,bijk,bijl->bkl", pulls, apart, apart) / (n * (n - 1.0)))
 
 
-def parameters(risk: PairRisk[Any], w: Array) -> Array:
+def parameters(risk: Risk[Any], w: Array) -> Array:
     """Bring points of a ball into the set of a risk: vectors; for a metric, matrices."""
     if isinstance(risk, MetricRisk):
         return np.array([unpack(risk.constraint.project(one)) for one in w])
     return w
 
 
-def gradients(risk: PairRisk[Any], size: TableSize, X: Array, codes: Codes, w: Array) -> Array:
+def gradients(risk: Risk[Any], size: TableSize, X: Array, codes: Codes, w: Array) -> Array:
     """Unregularised gradients of either risk at such parameters, and of their shape, for a batch of small tables."""
     if isinstance(risk, MetricRisk):
         return explicit_metric_gradients(risk, X, codes, w)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diptych.audit.explicit import explicit_hessians, gradients, pair_weight, parameters
 from diptych.audit.neighbours import Neighbours
-from diptych.risks import MetricRisk, MetricTable, PairRisk, PairTable, RankingRisk, minimise
+from diptych.risks import MetricRisk, MetricTable, PairTable, RankingRisk, Risk, minimise
 from diptych.spec import Adjacency, TableSize
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ class Found:
 
 
 def search_gradient(
-    risk: PairRisk[Any], size: TableSize, d: int, seed: int, batch: int = 64, rounds: int = 400, tilt: float = 0.0
+    risk: Risk[Any], size: TableSize, d: int, seed: int, batch: int = 64, rounds: int = 400, tilt: float = 0.0
 ) -> Found:
     """Search neighbouring tables and w in the set, ||w|| <= radius, for the largest change of the gradient.
 
@@ -92,7 +92,7 @@ def search_minimiser(risk: RankingRisk, size: TableSize, d: int, seed: int, batc
 
 def search_output(
     result: Callable[[Any], Array],
-    risk: PairRisk[Any],
+    risk: Risk[Any],
     size: TableSize,
     d: int,
     claimed: float,
@@ -113,19 +113,19 @@ def search_output(
     return _climb(change, risk, size, d, 1.0, claimed, np.random.default_rng(seed), batch, rounds)
 
 
-def _tables_of(risk: PairRisk[Any]) -> tuple[Callable[[Array, Any], Any], int]:
+def _tables_of(risk: Risk[Any]) -> tuple[Callable[[Array, Any], Any], int]:
     """Return what makes tables for a risk, and how many classes they shall have."""
     return (MetricTable, 3) if isinstance(risk, MetricRisk) else (PairTable, 2)
 
 
-def _far(risk: PairRisk[Any], radius: float) -> float:
+def _far(risk: Risk[Any], radius: float) -> float:
     """Return the radius, or one from which on the slopes of a pair of opposite rows hardly change."""
     return min(radius, 5.0 * (risk.loss.margin + risk.loss.temperature))
 
 
 def _climb(
     change: Callable[[Neighbours], Array],
-    risk: PairRisk[Any],
+    risk: Risk[Any],
     size: TableSize,
     d: int,
     radius: float,

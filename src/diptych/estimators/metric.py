@@ -182,7 +182,7 @@ class MetricLearner(MahalanobisTransformer):
     def _algorithm(self, draft: MetricRisk, budget: Budget) -> Algorithm[MetricRisk, MetricTable] | None:
         """Return the algorithm to run, or None for the exact optimum; refuse what the settings do not allow."""
         auto, pure = isinstance(self.algorithm, str) and self.algorithm == "auto", budget.private and budget.pure
-        if auto and pure and not draft.loss.differentiable:
+        if auto and pure and not draft.loss.smooth:
             raise UnsuitableError(
                 f"loss={draft.loss.name!r} has a kink, which no algorithm takes with delta=0; use "
                 "loss='smoothed-hinge', or a delta above 0."

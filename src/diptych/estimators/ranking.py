@@ -203,7 +203,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _candidates(self, draft: RankingRisk, budget: Budget) -> tuple[Algorithm[RankingRisk, PairTable], ...]:
         """Return the algorithms that the settings allow; no minimiser can be certified across a kink."""
-        kinked = not draft.loss.differentiable and budget.private and not budget.pure
+        kinked = not draft.loss.smooth and budget.private and not budget.pure
         automatic = (NoisyGD.name,) if kinked and self.constants == "defended" else tuple(MINIMISING)
         return suitable(algorithms_named(self.algorithm, automatic=automatic), draft, budget, self.constants)
 

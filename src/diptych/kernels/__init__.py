@@ -7,6 +7,6 @@ sweeps where the scores spread too widely for a grid.
 
 from diptych.kernels.classes import affine
 from diptych.kernels.pairs import PairSums, pair_sums
-from diptych.kernels.rows import combine, gram, scores
+from diptych.kernels.rows import combine, gram, scores, summation_error
 
-__all__ = ["PairSums", "affine", "combine", "gram", "pair_sums", "scores"]
+__all__ = ["PairSums", "affine", "combine", "gram", "pair_sums", "scores", "summation_error"]

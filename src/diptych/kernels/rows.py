@@ -59,6 +59,14 @@ def combine(X: Array, c: Array) -> Array:
     return np.asarray(np.sum(in_chunks(part, X.shape[0]), axis=0))
 
 
+def summation_error(n: int) -> float:
+    """Return how far X'c may be off for at most n records of rows within norm 1, in units of the sum of |c|.
+
+    Products, block sums, sums of blocks and of at most 1024 chunks: one rounding each, of terms that add up to no more.
+    """
+    return (BLOCK + n / BLOCK + 1024 + 8) * 2.0**-53
+
+
 def gram(X: Array, c: Array, block: int = 8192) -> Array:
     """X' diag(c) X, block by block, without a weighted copy of X."""
     n, d = X.shape

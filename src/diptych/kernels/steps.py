@@ -11,17 +11,34 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.losses import Hinge, Logistic, Loss, SmoothedHinge, Squared, SquaredHinge
+from diptych.losses import (
+    Absolute,
+    Hinge,
+    Huber,
+    Logistic,
+    Loss,
+    QNorm,
+    QNormHinge,
+    SmoothedHinge,
+    Squared,
+    SquaredError,
+    SquaredHinge,
+)
 
 Array = NDArray[np.float64]
 
-LOGISTIC, SQUARED, HINGE, SQUARED_HINGE, SMOOTHED_HINGE = range(5)
+LOGISTIC, SQUARED, HINGE, SQUARED_HINGE, SMOOTHED_HINGE, Q_HINGE, HUBER, ABSOLUTE, Q_NORM = range(9)
 CURVES: dict[type[Loss], int] = {
     Logistic: LOGISTIC,
     Squared: SQUARED,
     Hinge: HINGE,
     SquaredHinge: SQUARED_HINGE,
     SmoothedHinge: SMOOTHED_HINGE,
+    QNormHinge: Q_HINGE,
+    SquaredError: SQUARED,
+    Huber: HUBER,
+    Absolute: ABSOLUTE,
+    QNorm: Q_NORM,
 }
 SAFE = 300.0  # scores over temperature: beyond, a product of exponentials could overflow
 MATHS = {"reassoc", "contract", "nsz"}
@@ -30,12 +47,15 @@ MATHS = {"reassoc", "contract", "nsz"}
 class Rule(NamedTuple):
     """How to step: w - length (weight gradient + shrink w + noise), then into the ball.
 
-    ``weight`` is that of one pair in a batch of ``size`` records or fewer; larger ones count as size/their size of it.
+    ``weight`` is that of one point, or of one pair in a batch of ``size`` records or fewer; larger ones count as
+    size/their size of it.
     """
 
     curve: int
+    residual: bool
     margin: float
     temperature: float
+    power: float
     weight: float
     size: int
     shrink: float
@@ -45,7 +65,8 @@ class Rule(NamedTuple):
     @classmethod
     def of(cls, loss: Loss, **rest: Any) -> Rule:
         """Return the rule for a loss that there is compiled code for."""
-        return cls(CURVES[type(loss)], loss.margin, loss.temperature, **rest)
+        power = float(getattr(loss, "q", 2.0))
+        return cls(CURVES[type(loss)], loss.residual, loss.margin, loss.temperature, power, **rest)
 
 
 def compiled(loss: Loss) -> bool:
@@ -54,8 +75,8 @@ def compiled(loss: Loss) -> bool:
 
 
 @nb.njit(nogil=True, fastmath=MATHS, cache=True, inline="always")
-def _slope(curve: int, u: float) -> float:
-    """-l'(t) for u = (a - t)/tau."""
+def _slope(curve: int, u: float, q: float) -> float:
+    """-l'(t) for u = (a - t)/tau; l'(r) for u = r/tau."""
     if curve == LOGISTIC:
         return 1.0 / (1.0 + np.exp(-u)) if u > -700.0 else 0.0
     if curve == SQUARED:
@@ -64,11 +85,19 @@ def _slope(curve: int, u: float) -> float:
         return 1.0 if u > 0.0 else 0.0
     if curve == SQUARED_HINGE:
         return 2.0 * u if u > 0.0 else 0.0
-    return min(max(u, 0.0), 1.0)
+    if curve == SMOOTHED_HINGE:
+        return min(max(u, 0.0), 1.0)
+    if curve == HUBER:
+        return min(max(u, -1.0), 1.0)
+    if curve == ABSOLUTE:
+        return np.sign(u)
+    if curve == Q_HINGE:
+        return q * u ** (q - 1.0) if u > 0.0 else 0.0
+    return q * np.sign(u) * abs(u) ** (q - 1.0)
 
 
 @nb.njit(nogil=True, fastmath=MATHS, cache=True)
-def _pulls(curve: int, up: Array, down: Array, pull_up: Array, pull_down: Array) -> None:
+def _pulls(curve: int, q: float, up: Array, down: Array, pull_up: Array, pull_down: Array) -> None:
     """Sums over partners of -l' at u = down - up; ``up`` is (s - a)/tau of positives, ``down`` s/tau of negatives."""
     pull_down[:] = 0.0
     far = 0.0
@@ -90,7 +119,7 @@ def _pulls(curve: int, up: Array, down: Array, pull_up: Array, pull_down: Array)
     for i in range(up.size):
         total = 0.0
         for j in range(down.size):
-            pull = _slope(curve, down[j] - up[i])
+            pull = _slope(curve, down[j] - up[i], q)
             total += pull
             pull_down[j] += pull
         pull_up[i] = total
@@ -144,7 +173,7 @@ def _ranking_gradient(
     for j in range(downs):
         down[j] = _dot(batch[ups + j], w) / rule.temperature
     pull = np.empty(rows.size)
-    _pulls(rule.curve, up[:ups], down[:downs], pull[:ups], pull[ups:])
+    _pulls(rule.curve, rule.power, up[:ups], down[:downs], pull[:ups], pull[ups:])
     weight = rule.weight * min(1.0, rule.size / max(1, rows.size))
     out[:] = 0.0
     for i in range(rows.size):
@@ -167,6 +196,41 @@ def ranking_steps(
     gradient = np.empty(w.size)
     for step in range(starts.size - 1):
         _ranking_gradient(X, positive, rows[starts[step] : starts[step + 1]], w, rule, gradient)
+        _update(w, gradient, noise[step], rule)
+        if step >= skip:
+            _add(1.0, w, total)
+
+
+@nb.njit(nogil=True, fastmath=MATHS, cache=True)
+def _point_gradient(X: Array, y: Array, rows: NDArray[np.int32], w: Array, rule: Rule, out: Array) -> None:
+    """Weighted sum over the records of a batch of the gradients of their losses."""
+    out[:] = 0.0
+    for i in range(rows.size):
+        x, label = X[rows[i]], y[rows[i]]
+        score = _dot(x, w)
+        if rule.residual:
+            pull = _slope(rule.curve, (label - score) / rule.temperature, rule.power)
+        else:
+            pull = label * _slope(rule.curve, (rule.margin - label * score) / rule.temperature, rule.power)
+        _add(-rule.weight * pull, x, out)
+
+
+@nb.njit(nogil=True, cache=True)
+def point_steps(
+    X: Array,
+    y: Array,
+    rows: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    noise: Array,
+    rule: Rule,
+    w: Array,
+    total: Array,
+    skip: int,
+) -> None:
+    """Take a step a batch from w, in place; add the iterates after the first ``skip`` to ``total``."""
+    gradient = np.empty(w.size)
+    for step in range(starts.size - 1):
+        _point_gradient(X, y, rows[starts[step] : starts[step + 1]], w, rule, gradient)
         _update(w, gradient, noise[step], rule)
         if step >= skip:
             _add(1.0, w, total)

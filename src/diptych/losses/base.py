@@ -1,12 +1,13 @@
 """The contract of a loss curve, and the constants that follow from it on a range of margins.
 
-A curve is l(t) = tau phi((a - t)/tau) with margin a, temperature tau and a convex, non-decreasing
-or quadratic unit curve phi. Everything that a guarantee needs of a loss is derived here or by the
-loss itself, never passed in by a caller.
+A curve is l(t) = tau phi((a - t)/tau) with margin a, temperature tau and a convex unit curve phi: of a margin t, or
+(``residuals.py``) of a residual, for which a = 0. Everything that a guarantee needs of a loss is derived here or by
+the loss itself, never passed in by a caller.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -41,6 +42,7 @@ class Loss(ABC):
     differentiable: ClassVar[bool] = True
     twice_differentiable: ClassVar[bool] = False
     needs_margin: ClassVar[bool] = True
+    residual: ClassVar[bool] = False  # whether t is a residual, label less score, rather than a margin
 
     def __post_init__(self) -> None:
         for field in ("margin", "temperature"):
@@ -116,3 +118,60 @@ class Loss(ABC):
     @abstractmethod
     def pull(self) -> float:
         """Sup over t of -l'(t) t, the work by which one pair can hold w away from 0."""
+
+    @property
+    def holder_exponent(self) -> float:
+        """The largest alpha in [0, 1] for which the slope is alpha-Hölder: 1 if Lipschitz, 0 if it jumps."""
+        return 1.0
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the slope is Lipschitz."""
+        return self.holder_exponent == 1.0
+
+    def holder(self, reach: float, exponent: float | None = None) -> float:
+        """Return an L with |l'(s) - l'(t)| <= L |s - t|^exponent for |s|, |t| <= reach; by default the best exponent.
+
+        With the spread S of the slope on the range and L* for the best exponent alpha*, differences over h are at most
+        min(S, L* h^alpha*), so for a smaller alpha L* h^(alpha* - alpha) at the h where both meet, or at 2 reach.
+        """
+        best = self.holder_exponent
+        alpha = best if exponent is None else exponent
+        if not 0.0 <= alpha <= best:
+            raise ValueError(f"exponent of the {self.name} loss must be from 0 to {best:g}; got {exponent!r}.")
+        if alpha == best:
+            return self._holder(reach)
+        constant, spread = self._holder(reach), self._spread(reach)
+        if constant == 0.0:
+            return 0.0
+        widest = min(2.0 * reach, (spread / constant) ** (1.0 / best))
+        return float(constant * widest ** (best - alpha))
+
+    def modulus(self, step: float, reach: float) -> float:
+        """Return the most by which the slope differs between margins of the range that are ``step`` apart."""
+        return float(self.holder(reach) * step**self.holder_exponent)
+
+    def self_bounding(self) -> tuple[float, float]:
+        """Return (M, p) with |l'(t)| <= M l(t)^p for all t, p = alpha/(1 + alpha).
+
+        A non-negative function whose slope is alpha-Hölder with L has M = ((1 + alpha)/alpha)^p L^(1/(1 + alpha)), or
+        sqrt(2 L) for alpha = 1 (``docs/theory/point-sensitivity.md``, Lemma 6). For alpha = 0 the slope is bounded.
+        """
+        alpha = self.holder_exponent
+        if alpha == 0.0:
+            return self.slope_bound(math.inf), 0.0
+        power = alpha / (1.0 + alpha)
+        return (1.0 / power) ** power * self._holder(math.inf) ** (1.0 / (1.0 + alpha)), power
+
+    def rounded(self, width: float) -> Loss:  # noqa: ARG002
+        """Return the loss with a jump of its slope smoothed over ``width``; without one, the loss itself."""
+        return self
+
+    def _holder(self, reach: float) -> float:
+        """Return the constant that goes with ``holder_exponent``."""
+        return self._spread(reach) if self.holder_exponent == 0.0 else self.curvature_bound(reach)
+
+    def _spread(self, reach: float) -> float:
+        with np.errstate(over="ignore"):
+            low, high = self.slope(np.array([-reach, reach]))
+        return float(high - low)

@@ -48,9 +48,18 @@ class Hinge(PiecewiseLoss):
     def _d2phi(self, u: Array) -> Array:
         return np.zeros_like(u)
 
+    @property
+    def holder_exponent(self) -> float:
+        """0: the slope jumps."""
+        return 0.0
+
     def curvature_bound(self, reach: float) -> float:
         """Infinite where the range reaches the kink, else 0."""
         return math.inf if reach >= self.margin else 0.0
+
+    def rounded(self, width: float) -> Loss:
+        """Return the smoothed hinge of that temperature."""
+        return SmoothedHinge(self.margin, width)
 
     def pull(self) -> float:
         """The margin a: the supremum of t over t < a."""

@@ -1,12 +1,13 @@
-"""Risks: a loss, a set and pairs of records, with the constants that follow. They know nothing of noise."""
+"""Risks: a loss, a set and records or pairs of them, with the constants that follow. They know nothing of noise."""
 
-from diptych.risks.base import PairRisk, Rows, Table
+from diptych.risks.base import PairRisk, Risk, Rows, Table
 from diptych.risks.certificate import Certificate
 from diptych.risks.metric import MetricRisk, MetricTable
 from diptych.risks.minimiser import Minimum, iteration_bound, minimise
+from diptych.risks.point import PointRisk
 from diptych.risks.projected import ProjectedMinimum, minimise_projected
 from diptych.risks.ranking import RankingRisk
-from diptych.risks.table import PairTable
+from diptych.risks.table import PairTable, PointTable
 
 __all__ = [
     "Certificate",
@@ -15,8 +16,11 @@ __all__ = [
     "Minimum",
     "PairRisk",
     "PairTable",
+    "PointRisk",
+    "PointTable",
     "ProjectedMinimum",
     "RankingRisk",
+    "Risk",
     "Rows",
     "Table",
     "iteration_bound",

@@ -1,8 +1,8 @@
-"""What algorithms ask of a risk and of a table, whichever pairs it sums over."""
+"""What algorithms ask of a risk and of a table, whichever records or pairs it sums over."""
 
 from __future__ import annotations
 
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from diptych.losses import Loss
 from diptych.risks.certificate import Certificate
 from diptych.sets import ConvexSet
-from diptych.spec import Adjacency, TableSize
+from diptych.spec import OF_PAIRS, Adjacency, TableSize
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -46,12 +46,12 @@ class Table(Protocol):
 T_contra = TypeVar("T_contra", bound=Table, contravariant=True)
 
 
-class PairRisk(Protocol[T_contra]):
-    """A regularised mean of pair losses over a convex set, with the constants that follow."""
+class Risk(Protocol[T_contra]):
+    """A regularised mean of losses of records or pairs over a convex set, with the constants that follow."""
 
     @property
     def loss(self) -> Loss:
-        """The pair loss."""
+        """The loss of a term."""
         ...
 
     @property
@@ -112,14 +112,84 @@ class PairRisk(Protocol[T_contra]):
         """How many records a gradient can have before random parts of the table take turns."""
         ...
 
-    def newest(self, w: Array, table: T_contra, t: int) -> Array:
-        """Return the unregularised gradient of record t against all earlier ones, each pair with weight 1/t."""
+    def mass(self, size: TableSize) -> float:
+        """Return the most that the weights of all terms sum to."""
         ...
 
-    def mass(self, size: TableSize) -> float:
-        """Return the most that the weights of all pairs sum to."""
+
+@runtime_checkable
+class PairRisk(Risk[T_contra], Protocol[T_contra]):
+    """A regularised mean of pair losses."""
+
+    def newest(self, w: Array, table: T_contra, t: int) -> Array:
+        """Return the unregularised gradient of record t against all earlier ones, each pair with weight 1/t."""
         ...
 
     def pair_share(self, size: TableSize) -> float:
         """Return the most that the weights of the pairs that one record is in sum to."""
         ...
+
+
+class Local(Protocol):
+    """A risk near one w: value, gradient and Hessian products that share one set of scores."""
+
+    @property
+    def w(self) -> Array:
+        """Where."""
+        ...
+
+    def value(self) -> float:
+        """Return the risk at w."""
+        ...
+
+    def magnitude(self) -> float:
+        """Return the size of the terms of the value, which its rounding is relative to."""
+        ...
+
+    def gradient(self) -> Array:
+        """Return the gradient at w."""
+        ...
+
+    def hessian_product(self, v: Array) -> Array:
+        """Return the Hessian at w, times v."""
+        ...
+
+    def curvature_model(self) -> Array:
+        """Return a positive semidefinite model of the unregularised Hessian."""
+        ...
+
+
+@runtime_checkable
+class CurvedRisk(Risk[T_contra], Protocol[T_contra]):
+    """A risk of scores that are linear in w, whose minimiser Newton's method finds."""
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether the curvature model is the Hessian, everywhere the same: one step then solves."""
+        ...
+
+    def at(self, w: Array, table: T_contra, tilt: Array | None = None) -> Local:
+        """Return the risk at w; with a ``tilt`` b, of the risk plus b.w."""
+        ...
+
+    def mean_form(self, table: T_contra) -> tuple[Self, float] | None:
+        """Return a free risk and a factor, whose product has this one's free minimiser; None if no term is left."""
+        ...
+
+    def push(self) -> float:
+        """Return a bound of the unregularised gradient of ``mean_form`` at 0."""
+        ...
+
+
+def check_pairs(loss: Loss, adjacency: Adjacency) -> None:
+    """Refuse what pairs cannot do: losses of residuals, and records that come and go."""
+    if loss.residual:
+        raise ValueError(
+            f"loss={loss.name!r} is a loss of residuals, which pairs do not have; use a loss of margins, for example "
+            "'logistic'."
+        )
+    if adjacency not in OF_PAIRS:
+        raise ValueError(
+            f"adjacency={str(adjacency)!r} does not suit pairs: a record is in as many of them as there are others; "
+            f"use {' or '.join(repr(str(one)) for one in OF_PAIRS)}."
+        )

@@ -14,10 +14,10 @@ LARGEST_SHARE = 500.0  # of a budget: a determinant that may move by e^500 asks 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Constants of R(w) = (1/N) sum of pair losses + (lambda/2)||w||^2, for every table of a public size.
+    """Constants of R(w) = (1/N) sum of losses of records or pairs + (lambda/2)||w||^2, for tables of a public size.
 
     All but ``strong_convexity`` and ``smoothness`` leave the regulariser out. Proofs:
-    ``docs/theory/pair-sensitivity.md``.
+    ``docs/theory/pair-sensitivity.md``, ``metric-sensitivity.md`` and ``point-sensitivity.md``.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Certificate:
     lipschitz
         Bound of the gradient's norm for ||w|| <= radius.
     pair_lipschitz
-        The same of one pair's loss, without its weight.
+        The same of one pair's loss (for points, one record's), without its weight.
     smoothness
         Lipschitz constant of the regularised gradient on all of space (infinite for a hinge).
     strong_convexity
@@ -39,13 +39,16 @@ class Certificate:
         The most by which the computed gradient there may miss the exact one; in a ball, times 1 + ``bending``,
         because there an error counts for more.
     curvature_share
-        t: the most that the trace of the Hessian of the pairs that one record touches may be.
+        t: the most that the trace of the Hessian of the terms that one record touches may be.
     partners
-        The most records that one record may be paired with.
+        The most records that one record may be paired with; for points, 0.
     one_signed
         Whether the loss's slope keeps its sign wherever ||w|| <= radius.
     differentiable, twice_differentiable
         Of the loss.
+    holder, holder_exponent
+        L and alpha: the gradients of one term at v and w, both of norm at most ``radius``, differ by at most
+        L ||v - w||^alpha.
     """
 
     adjacency: Adjacency
@@ -62,6 +65,8 @@ class Certificate:
     one_signed: bool
     differentiable: bool
     twice_differentiable: bool
+    holder: float = math.inf
+    holder_exponent: float = 1.0
 
     @property
     def bending(self) -> float:

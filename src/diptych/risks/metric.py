@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diptych.kernels.quadratic import QuadraticSums
-from diptych.losses import Loss, SmoothedHinge
-from diptych.risks.base import Rows
+from diptych.losses import Loss
+from diptych.risks.base import Rows, check_pairs
 from diptych.risks.certificate import Certificate
 from diptych.sets import PSDFrobeniusBall, PSDTraceBall, pack, packed_size, unpack
 from diptych.spec import Adjacency, TableSize
@@ -90,6 +90,7 @@ class MetricRisk:
             raise ValueError(f"regularization must be a finite number, 0 or above; got {self.regularization!r}.")
         if not (is_number(self.offset) and 0 <= self.offset <= 1e9):
             raise ValueError(f"offset must be a number from 0 to 1e9; got {self.offset!r}.")
+        check_pairs(self.loss, self.adjacency)
         if not self.loss.one_signed(self.reach):
             raise ValueError(
                 f"loss={self.loss.name!r} does not suit a metric: it would push near pairs apart again; "
@@ -104,9 +105,7 @@ class MetricRisk:
     @cached_property
     def curve(self) -> Loss:
         """The loss that is computed: a hinge gets its kink rounded off."""
-        if self.loss.differentiable:
-            return self.loss
-        return SmoothedHinge(self.loss.margin, ROUNDED * max(1.0, self.reach))
+        return self.loss.rounded(ROUNDED * max(1.0, self.reach))
 
     def dimension(self, features: int) -> int:
         """d(d+1)/2."""
@@ -184,7 +183,9 @@ class MetricRisk:
         bend = self.curve.curvature_bound(self.reach)
         margin_error = (8.0 * features + 32.0) * UNIT * self.constraint.radius * square
         margin_error += 8.0 * UNIT * (self.offset + self.loss.margin)
-        error = (bend * margin_error + (2.0 * size.n + 4.0 * features + 32.0) * UNIT * slope) * square
+        error = (
+            self.curve.modulus(margin_error, self.reach) + (2.0 * size.n + 4.0 * features + 32.0) * UNIT * slope
+        ) * square
         return Certificate(
             adjacency=self.adjacency,
             size=size,
@@ -200,4 +201,6 @@ class MetricRisk:
             one_signed=True,
             differentiable=self.loss.differentiable,
             twice_differentiable=self.loss.twice_differentiable,
+            holder=self.curve.holder(self.reach) * square ** (1.0 + self.curve.holder_exponent),
+            holder_exponent=self.curve.holder_exponent,
         )

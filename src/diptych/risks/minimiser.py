@@ -1,26 +1,25 @@
-"""The exact minimiser of a regularised ranking risk, free or in a ball, to a tolerance fixed in advance.
+"""The exact minimiser of a regularised risk of linear scores, free or in a ball, to a tolerance fixed in advance.
 
-For the squared loss it is the closed form of Wang et al., Appendix B (class means and second moments,
-no pairs). Otherwise Newton's method by conjugate gradients; it starts from the solution for a thinned table,
-whose Hessian also conditions the steps. How the number of steps is bounded: ``newton.py``.
+For the squared loss it is the closed form of Wang et al., Appendix B (class means and second moments, no pairs; for
+points, the normal equations). Otherwise Newton's method by conjugate gradients; it starts from the solution for a
+thinned table, whose Hessian also conditions the steps. How the number of steps is bounded: ``newton.py``.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.losses import Squared
+from diptych.risks.base import CurvedRisk, Table
 from diptych.risks.newton import DEFECT, Model, Problem, newton, step_bound
-from diptych.risks.ranking import RankingRisk
-from diptych.risks.table import PairTable
-from diptych.sets import Free
-from diptych.spec import Adjacency, TableSize
+from diptych.spec import TableSize
 
 Array = NDArray[np.float64]
+T = TypeVar("T", bound=Table)
 
 COARSE_CLASS = 8192  # records of a class in the thinned table
 EASY = 1e-2  # regulariser from which a small table is solved at once
@@ -40,7 +39,7 @@ class Minimum:
     steps: int
 
 
-def iteration_bound(risk: RankingRisk, size: TableSize, tolerance: float, tilt: float = 0.0) -> int:
+def iteration_bound(risk: CurvedRisk[Any], size: TableSize, tolerance: float, tilt: float = 0.0) -> int:
     """Return how many steps a free minimisation takes at most, on every table of this public size.
 
     ``tilt`` bounds the norm of the linear term.
@@ -53,25 +52,20 @@ def iteration_bound(risk: RankingRisk, size: TableSize, tolerance: float, tilt: 
     )
 
 
-def minimise(risk: RankingRisk, table: PairTable, tolerance: float, tilt: Array | None = None) -> Minimum:
+def minimise(risk: CurvedRisk[T], table: T, tolerance: float, tilt: Array | None = None) -> Minimum:
     """Return the minimiser of ``risk``, plus ``tilt``.w, over its set, to a residual of at most ``tolerance``."""
     if risk.regularization <= 0:
         raise ValueError("regularization must be above 0: without it the minimiser may not exist.")
-    if not risk.loss.differentiable:
-        raise ValueError(f"the {risk.loss.name} loss has a kink; minimise a smoothed-hinge instead.")
+    if not risk.loss.smooth:
+        flaw = "a slope that is not Lipschitz" if risk.loss.differentiable else "a kink"
+        raise ValueError(f"the {risk.loss.name} loss has {flaw}; minimise a smoothed-hinge instead.")
     if not tolerance > 0:
         raise ValueError(f"tolerance must be above 0; got {tolerance!r}.")
     b = np.zeros(table.d) if tilt is None else tilt
-    if table.one_class:
+    form = risk.mean_form(table)
+    if form is None:
         return Minimum(risk.constraint.project(-b / risk.regularization), 0.0, tolerance, 0)
-    # The mean over pairs has the same minimiser when lambda is rescaled, and one scale on every table.
-    share = risk.pair_scale(table) * table.positives * table.negatives
-    mean = replace(
-        risk,
-        regularization=risk.regularization / share,
-        adjacency=Adjacency.REPLACE_WITHIN_CLASS,
-        constraint=Free(),
-    )
+    mean, share = form  # one scale on every table
     found = _Solver(Problem(mean, table, b / share), tolerance / share).inside(risk.constraint.radius)
     return replace(found, residual=found.residual * share, tolerance=tolerance)
 
@@ -85,7 +79,7 @@ class _Solver:
         self.w = np.zeros(table.d)
         self.steps = 0
         self.model = Model()
-        if isinstance(risk.loss, Squared):
+        if risk.quadratic:
             self.model = Model(problem.at(self.w).curvature_model(), exact=True)
         elif table.n > 8 * COARSE_CLASS:
             thinned = replace(problem, table=table.thin(COARSE_CLASS))
@@ -109,8 +103,7 @@ class _Solver:
         w = self.free(lam, self.tolerance)
         if float(np.linalg.norm(w)) + self.tolerance / lam <= radius:
             return self._minimum(w, self.tolerance)
-        certificate = self.risk.certificate(self.problem.table.size(Adjacency.REPLACE_WITHIN_CLASS))
-        share = self.tolerance / (4.0 * (1.0 + certificate.bending))
+        share = self.tolerance / (4.0 * (1.0 + self.problem.certificate.bending))
         near = 2.0 * share / lam
         w = self.free(lam, share)
         if float(np.linalg.norm(w)) > radius + near:
@@ -123,7 +116,7 @@ class _Solver:
         1/norm is nearly linear in the regulariser: secants, and bisections in between that bound their number.
         """
         low = self.risk.regularization
-        push = self.risk.loss.slope_at_zero() * self.risk.diameter + float(np.linalg.norm(self.problem.tilt))
+        push = self.risk.push() + float(np.linalg.norm(self.problem.tilt))
         high = max(1.01 * push / radius, 1.01 * low)
         below: float | None = 1.0 / float(np.linalg.norm(self.w)) - 1.0 / radius
         above: float | None = None  # of 1/norm - 1/radius, not yet known at the upper end

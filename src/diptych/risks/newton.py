@@ -11,14 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from diptych.risks.ranking import LocalRisk, RankingRisk
-from diptych.risks.table import PairTable
-from diptych.spec import Adjacency
+from diptych.risks.base import Local
+from diptych.risks.certificate import Certificate
+from diptych.spec import TableSize
 
 Array = NDArray[np.float64]
 Solve = Callable[[Array], Array]
@@ -33,6 +34,7 @@ DEFECT = (
     "the minimiser missed its tolerance although it is proved to reach it: a defect of diptych; please report "
     "the loss, the regularization and the size of the table."
 )
+ANY_SIZE = TableSize(2, 1)  # how a mean bends does not depend on how many terms it has
 MODEL_FEATURES = 2000  # above, a model of the Hessian costs more than it saves
 
 
@@ -57,19 +59,22 @@ class Model:
 
 @dataclass(frozen=True)
 class Problem:
-    """A risk on one table plus a linear term b.w, b the ``tilt``."""
+    """A risk that is a mean, on one table, plus a linear term b.w, b the ``tilt``."""
 
-    risk: RankingRisk
-    table: PairTable
+    risk: Any  # a CurvedRisk, as a dataclass
+    table: Any
     tilt: Array
 
-    def at(self, w: Array) -> LocalRisk:
+    def at(self, w: Array) -> Local:
         """Return the tilted risk at w."""
-        return self.risk.at(w, self.table, self.tilt)
+        local: Local = self.risk.at(w, self.table, self.tilt)
+        return local
 
-    def smoothness(self) -> float:
-        """Return the Lipschitz constant of its gradient."""
-        return self.risk.certificate(self.table.size(Adjacency.REPLACE_WITHIN_CLASS)).smoothness
+    @property
+    def certificate(self) -> Certificate:
+        """The constants of the mean."""
+        certificate: Certificate = self.risk.certificate(ANY_SIZE)
+        return certificate
 
 
 def step_bound(start: float, tolerance: float, rate: float) -> int:
@@ -82,7 +87,7 @@ def step_bound(start: float, tolerance: float, rate: float) -> int:
 
 def newton(problem: Problem, w: Array, model: Model, tolerance: float) -> tuple[Array, int]:
     """Return a point where the gradient's norm is at most ``tolerance``, and the number of steps to it."""
-    lam, smoothness = problem.risk.regularization, problem.smoothness()
+    lam, smoothness = problem.risk.regularization, problem.certificate.smoothness
     here = problem.at(w)
     g = here.gradient()
     limit = step_bound(float(np.linalg.norm(g)), tolerance, lam / smoothness)
@@ -103,7 +108,7 @@ def newton(problem: Problem, w: Array, model: Model, tolerance: float) -> tuple[
             model.matrix, solve = None, None
         flat = flat or -float(g @ p) <= FLAT * here.magnitude()
         if model.exact:
-            there: LocalRisk | None = problem.at(here.w + p)
+            there: Local | None = problem.at(here.w + p)
         else:
             there = _settle(problem, here, g, p) if flat else _descend(problem, here, g, p, smoothness)
         here = there or problem.at(here.w - g / smoothness)
@@ -116,7 +121,7 @@ def _forcing(norm: float, tolerance: float) -> float:
     return max(min(0.1, norm), 0.3 * tolerance / norm)
 
 
-def _descend(problem: Problem, here: LocalRisk, g: Array, p: Array, smoothness: float) -> LocalRisk | None:
+def _descend(problem: Problem, here: Local, g: Array, p: Array, smoothness: float) -> Local | None:
     """Return the point of the longest step that lowers the risk enough, if any does.
 
     Where a kink is near, only short steps may; halving goes on as long as the risk can tell.
@@ -132,7 +137,7 @@ def _descend(problem: Problem, here: LocalRisk, g: Array, p: Array, smoothness: 
     return None
 
 
-def _settle(problem: Problem, here: LocalRisk, g: Array, p: Array) -> LocalRisk | None:
+def _settle(problem: Problem, here: Local, g: Array, p: Array) -> Local | None:
     """Return the point of the longest step that contracts the gradient, if any does: for the last digits."""
     norm = float(np.linalg.norm(g))
     for halving in range(5):

@@ -1,4 +1,4 @@
-"""The minimiser of any pair risk with a smooth loss over a bounded set, without privacy: fast projected gradients.
+"""The minimiser of any risk with a smooth loss over a bounded set, without privacy: fast projected gradients.
 
 FISTA (Beck and Teboulle 2009) with step sizes found by backtracking and the gradient restart of O'Donoghue and Candes
 (2015). Only gradients are compared, never values, whose differences would drown in rounding long before. How many
@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.losses import SmoothedHinge
-from diptych.risks.base import PairRisk, Table
+from diptych.losses import Huber, SmoothedHinge
+from diptych.risks.base import Risk, Table
 
 Array = NDArray[np.float64]
 T = TypeVar("T", bound=Table)
@@ -25,6 +25,7 @@ MOST = 10_000
 GROWTH = 1.1  # of the step size after a step; until one has been too long, it doubles
 SHORTEST = 2.0**-40  # of 1/smoothness, which holds on the set: momentum may lead out of it
 WIDTHS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # over which a kink is rounded off on the way to a sharper one
+CHORD = 1e-6  # of the set's diameter
 SETTLED = 1e-3  # of a width: the residual to which the risk so rounded off is minimised
 
 
@@ -54,7 +55,7 @@ class ProjectedMinimum:
     converged: bool
 
 
-def minimise_projected(risk: PairRisk[T], table: T, tolerance: float, most: int = MOST) -> ProjectedMinimum:
+def minimise_projected(risk: Risk[T], table: T, tolerance: float, most: int = MOST) -> ProjectedMinimum:
     """Descend until the gradient mapping's norm is at most ``tolerance``, or for about ``most`` steps.
 
     Along a sharp kink steps would be tiny; so it is first rounded off widely, then ever less. Few records and a hinge,
@@ -69,7 +70,7 @@ def minimise_projected(risk: PairRisk[T], table: T, tolerance: float, most: int 
     return replace(found, steps=steps + found.steps)
 
 
-def _check(risk: PairRisk[T], table: T, tolerance: float) -> None:
+def _check(risk: Risk[T], table: T, tolerance: float) -> None:
     """Refuse a risk that cannot be minimised so."""
     if not tolerance > 0:
         raise ValueError(f"tolerance must be above 0; got {tolerance!r}.")
@@ -79,20 +80,25 @@ def _check(risk: PairRisk[T], table: T, tolerance: float) -> None:
         raise ValueError(f"the {risk.loss.name} loss has a kink; minimise a smoothed-hinge instead.")
 
 
-def _smoothness(risk: PairRisk[T], table: T) -> float:
-    return risk.certificate(table.size(risk.adjacency), table.d, tilt=math.inf).smoothness
+def _smoothness(risk: Risk[T], table: T) -> float:
+    """Return M; for a Hölder slope that of chords over a small part of the set, which backtracking starts from."""
+    certificate = risk.certificate(table.size(risk.adjacency), table.d, tilt=math.inf)
+    if math.isfinite(certificate.smoothness) or certificate.holder_exponent == 0.0:
+        return certificate.smoothness
+    chord = (CHORD * risk.constraint.diameter) ** (certificate.holder_exponent - 1.0)
+    return float(certificate.holder * chord + certificate.strong_convexity)
 
 
 def _gentler(risk: Any) -> Iterator[tuple[float, Any]]:
     """Yield widths and the risk with its kink rounded off over each, down to its own."""
     curve = getattr(risk, "curve", risk.loss)  # a risk may itself round off the kink of its loss
-    if isinstance(curve, SmoothedHinge):
+    if isinstance(curve, SmoothedHinge | Huber):
         for width in WIDTHS:
             if width > curve.temperature:
-                yield width, replace(risk, loss=SmoothedHinge(curve.margin, width))
+                yield width, replace(risk, loss=replace(curve, temperature=width))
 
 
-def _descend(risk: PairRisk[T], table: T, w: Array, tolerance: float, most: int) -> ProjectedMinimum:
+def _descend(risk: Risk[T], table: T, w: Array, tolerance: float, most: int) -> ProjectedMinimum:
     """Descend on one risk.
 
     The gap: for any u of the set, R(v) - R(u) <= g.(v - u) + ||v - y||^2/(2 length) by ``_step`` and convexity, and
@@ -121,9 +127,7 @@ def _descend(risk: PairRisk[T], table: T, w: Array, tolerance: float, most: int)
     return ProjectedMinimum(w, residual, gap, most, converged=False)
 
 
-def _step(
-    risk: PairRisk[T], table: T, y: Array, g: Array, length: float, shortest: float
-) -> tuple[Array, Array, float]:
+def _step(risk: Risk[T], table: T, y: Array, g: Array, length: float, shortest: float) -> tuple[Array, Array, float]:
     """Return the projected step v from y, the gradient there and the length, halved until the step surely descends.
 
     With move = v - y, R(v) <= R(y) + g.move + ||move||^2/(2 length) holds if (g(v) - g).move <= ||move||^2/(2 length),

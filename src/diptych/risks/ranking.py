@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diptych.kernels import PairSums, affine, pair_sums
-from diptych.losses import Loss
+from diptych.losses import Squared
+from diptych.risks.base import check_pairs
 from diptych.risks.certificate import Certificate
+from diptych.risks.linear import UNIT, LinearRisk, LocalLinear
 from diptych.risks.table import PairTable
-from diptych.sets import ConvexSet, Free, L2Ball
+from diptych.sets import Free
 from diptych.spec import Adjacency, TableSize
 
 Array = NDArray[np.float64]
 
 KERNEL_ERROR = 1e-11  # of L times the diameter: docs/theory/pair-kernels.md
-UNIT = 2.0**-53
-SMALLEST_RADIUS, LARGEST_RADIUS = 1e-9, 1e9
 
 
 @dataclass(frozen=True)
-class RankingRisk:
+class RankingRisk(LinearRisk[PairTable]):
     """R(w) = (1/N) sum over pairs of l(w.(x_i - x_j)) + (lambda/2) ||w||^2, positives i, negatives j.
 
     N = n+ n- where labels are public (``replace-within-class``), else N = n^2, so that nothing depends
@@ -44,17 +44,13 @@ class RankingRisk:
         Of the ball that holds the rows; 2 for the unit ball.
     """
 
-    loss: Loss
-    regularization: float = 0.0
-    constraint: ConvexSet = field(default_factory=Free)
-    adjacency: Adjacency = Adjacency.REPLACE
     diameter: float = 2.0
 
     released = "the parameters of a linear ranking model"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.regularization < math.inf:
-            raise ValueError(f"regularization must be a finite number, 0 or above; got {self.regularization!r}.")
+        super().__post_init__()
+        check_pairs(self.loss, self.adjacency)
 
     def pair_scale(self, table: PairTable) -> float:
         """1/N."""
@@ -69,36 +65,32 @@ class RankingRisk:
         """
         return LocalRisk(self, w, table, tilt)
 
-    def value(self, w: Array, table: PairTable) -> float:
-        """R(w)."""
-        return self.at(w, table).value()
-
-    def gradient(self, w: Array, table: PairTable) -> Array:
-        """The gradient at w (for the hinge, a subgradient)."""
-        return self.at(w, table).gradient()
-
     def mass(self, size: TableSize) -> float:
         """Return the most that the weights 1/N of all pairs sum to: 1, or (n/2)^2/n^2 with private labels."""
         if self.adjacency is Adjacency.REPLACE_WITHIN_CLASS:
             return 1.0
         return (size.n // 2) * (size.n - size.n // 2) / size.n**2
 
-    def minimiser_radius(self, size: TableSize, tilt: float = 0.0) -> float:
-        """Return a bound on the norm of every minimiser, of the risk plus b.w with ||b|| <= ``tilt`` (Lemma 4)."""
-        if self.regularization == 0 or math.isinf(tilt):
-            return self.constraint.radius
-        half = 0.5 * tilt / self.regularization
-        pull = half + math.sqrt(half * half + self.mass(size) * self.loss.pull() / self.regularization)
-        push = (self.mass(size) * self.loss.slope_at_zero() * self.diameter + tilt) / self.regularization
-        return min(self.constraint.radius, pull, push)
+    def pull(self) -> float:
+        """That of the loss."""
+        return self.loss.pull()
 
-    def dimension(self, features: int) -> int:
-        """One number a feature."""
-        return features
+    def push(self) -> float:
+        """|l'(0)| D."""
+        return self.loss.slope_at_zero() * self.diameter
 
-    def start(self, features: int) -> Array:
-        """Return the origin."""
-        return np.zeros(features)
+    @property
+    def quadratic(self) -> bool:
+        """Whether the loss is squared: then all pairs have one curvature."""
+        return isinstance(self.loss, Squared)
+
+    def mean_form(self, table: PairTable) -> tuple[RankingRisk, float] | None:
+        """Return the mean over pairs, whose minimiser is the same when lambda is rescaled, and the weights' sum."""
+        if table.one_class:
+            return None
+        share = self.pair_scale(table) * table.positives * table.negatives
+        lam, within = self.regularization / share, Adjacency.REPLACE_WITHIN_CLASS
+        return replace(self, regularization=lam, adjacency=within, constraint=Free()), share
 
     def certificate(self, size: TableSize, features: int = 1, tilt: float = 0.0) -> Certificate:
         """Derive the constants for every table of this public size and number of features (Lemmas 1 to 4).
@@ -126,21 +118,14 @@ class RankingRisk:
             one_signed=self.loss.one_signed(reach),
             differentiable=self.loss.differentiable,
             twice_differentiable=self.loss.twice_differentiable,
+            holder=self.loss.holder(reach) * self.diameter ** (1.0 + self.loss.holder_exponent),
+            holder_exponent=self.loss.holder_exponent,
         )
         if not math.isfinite(reach * curvature) or self.regularization == 0:
             return certificate
         error = certificate.gradient_error + 4.0 * UNIT * features * curvature * (reach + self.loss.margin)
         error += 4.0 * UNIT * self.regularization * radius
-        if math.isfinite(self.constraint.radius):
-            error *= 1.0 + certificate.bending
-        return replace(certificate, gradient_error=error)
-
-    def confined(self, size: TableSize, travel: float) -> RankingRisk:
-        """Return the risk on a ball that holds every minimiser, or what paths of that length from 0 lead to."""
-        radius = max(SMALLEST_RADIUS, min(self.minimiser_radius(size), travel))
-        return (
-            self if radius >= min(self.constraint.radius, LARGEST_RADIUS) else replace(self, constraint=L2Ball(radius))
-        )
+        return self._bent(replace(certificate, gradient_error=error))
 
     @property
     def span(self) -> float:
@@ -151,11 +136,6 @@ class RankingRisk:
         """2/(beta m): typical pairs bend by half of beta. Kinks count as rounded off over the margin."""
         bend = min(self.loss.curvature_bound(math.inf), 1.0 / max(self.loss.margin, 1e-3))
         return 2.0 / (bend * self.mass(size))
-
-    @property
-    def most_records(self) -> float:
-        """Any number: a gradient costs two passes over the rows."""
-        return math.inf
 
     def newest(self, w: Array, table: PairTable, t: int) -> Array:
         """Return the unregularised gradient of record t against all earlier ones, each pair with weight 1/t."""
@@ -174,12 +154,11 @@ class RankingRisk:
         return (size.n - 1) / (float(size.n) * size.n)
 
 
-class LocalRisk:
-    """A ranking risk near one w: its scores are computed once, and all derivatives share them."""
+class LocalRisk(LocalLinear):
+    """A ranking risk near one w."""
 
     def __init__(self, risk: RankingRisk, w: Array, table: PairTable, tilt: Array | None = None) -> None:
-        self.risk, self.w, self.table = risk, np.asarray(w, dtype=np.float64), table
-        self.tilt = np.zeros_like(self.w) if tilt is None else tilt
+        super().__init__(risk, w, table, tilt)
         self._scale = 0.0 if table.one_class else risk.pair_scale(table)
 
     @cached_property
@@ -190,31 +169,15 @@ class LocalRisk:
     def _curvatures(self) -> Array:
         return self._scale * self._pairs.sums(2)
 
-    @cached_property
-    def _terms(self) -> tuple[float, float, float]:
-        loss = 0.0 if self.table.one_class else self._scale * self._pairs.total()
-        return loss, 0.5 * self.risk.regularization * float(self.w @ self.w), float(self.tilt @ self.w)
+    def _loss(self) -> float:
+        return 0.0 if self.table.one_class else self._scale * self._pairs.total()
 
-    def value(self) -> float:
-        """R(w)."""
-        return sum(self._terms)
-
-    def magnitude(self) -> float:
-        """Return the size of the terms of R(w), which its rounding is relative to."""
-        return sum(map(abs, self._terms))
-
-    def gradient(self) -> Array:
-        """The gradient of R at w."""
-        return self._gradient
-
-    @cached_property
-    def _gradient(self) -> Array:
-        ridge = self.risk.regularization * self.w + self.tilt
+    def _data_gradient(self) -> Array:
         if self.table.one_class:
-            return ridge
+            return np.zeros_like(self.w)
         slopes, scale = self._pairs.sums(1), self._scale
         affine(slopes, self.table.positive, (0.0, scale), (0.0, -scale), out=slopes)
-        return self.table.combine(slopes) + ridge
+        return np.asarray(self.table.combine(slopes))
 
     def hessian_product(self, v: Array) -> Array:
         """The Hessian of R at w, times v."""
@@ -225,7 +188,7 @@ class LocalRisk:
         partners = self._pairs.sums(2, q)
         q *= self._curvatures
         q -= self._scale * partners
-        return self.table.combine(q) + ridge
+        return np.asarray(self.table.combine(q) + ridge)
 
     def curvature_model(self) -> Array:
         """A positive semidefinite model of the unregularised Hessian: exact where all pairs have one curvature.
@@ -240,4 +203,4 @@ class LocalRisk:
         up = self.table.combine(affine(a, self.table.positive, (0.0, 1.0), (0.0, 0.0)))
         down = self.table.combine(a) - up
         cross = np.outer(up, down) / total
-        return self.table.gram(a) - cross - cross.T
+        return np.asarray(self.table.gram(a) - cross - cross.T)

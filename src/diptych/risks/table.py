@@ -1,4 +1,4 @@
-"""A private table as pairs see it: rows, and which of them are positive."""
+"""Private tables of rows: with a class each, as pairs see them, or with a number each, as losses of points do."""
 
 from __future__ import annotations
 
@@ -11,15 +11,36 @@ from diptych.spec import Adjacency, TableSize
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+EXCESS = 2  # times the declared number of records: the most that a table may hold
 
-class PairTable:
-    """Rows in the unit ball with a label each. Risks ask it for scores and for weighted sums of rows only."""
 
-    def __init__(self, X: Array, positive: Mask) -> None:
+class RowTable:
+    """Rows in a known ball. Risks ask for scores and for weighted sums of rows only."""
+
+    def __init__(self, X: Array) -> None:
         self.X = np.ascontiguousarray(X, dtype=np.float64)
-        self.positive = np.ascontiguousarray(positive, dtype=np.bool_)
         self.n: int = self.X.shape[0]
         self.d: int = self.X.shape[1]
+
+    def scores(self, w: Array) -> Array:
+        """Xw."""
+        return scores(self.X, w)
+
+    def combine(self, weights: Array) -> Array:
+        """X'c."""
+        return combine(self.X, weights)
+
+    def gram(self, weights: Array) -> Array:
+        """X' diag(c) X."""
+        return gram(self.X, weights)
+
+
+class PairTable(RowTable):
+    """Rows in the unit ball with a class each."""
+
+    def __init__(self, X: Array, positive: Mask) -> None:
+        super().__init__(X)
+        self.positive = np.ascontiguousarray(positive, dtype=np.bool_)
         self.positives = int(np.count_nonzero(self.positive))
         self.negatives = self.n - self.positives
 
@@ -41,18 +62,6 @@ class PairTable:
         """Return what this adjacency makes public of the table's sizes."""
         return TableSize(self.n, self.positives if adjacency is Adjacency.REPLACE_WITHIN_CLASS else None)
 
-    def scores(self, w: Array) -> Array:
-        """Xw."""
-        return scores(self.X, w)
-
-    def combine(self, weights: Array) -> Array:
-        """X'c."""
-        return combine(self.X, weights)
-
-    def gram(self, weights: Array) -> Array:
-        """X' diag(c) X."""
-        return gram(self.X, weights)
-
     def thin(self, per_class: int) -> PairTable:
         """Return a table of at most about ``per_class`` evenly spaced records of either class."""
         keep = [
@@ -60,3 +69,57 @@ class PairTable:
             for mask, count in ((self.positive, self.positives), (~self.positive, self.negatives))
         ]
         return self.take(np.sort(np.concatenate(keep)))
+
+
+class PointTable(RowTable):
+    """Rows with a number each: 1 or -1 for a class, or a label within the bounds of the risk.
+
+    Parameters
+    ----------
+    X
+        Rows, the column of the intercept among them, no longer than the risk's ``norm``.
+    y
+        One number a row.
+    n_public
+        For adjacency ``add-remove``: the declared number of records that stands in for the private one, which is at
+        most twice as large.
+    """
+
+    def __init__(self, X: Array, y: Array, n_public: int | None = None) -> None:
+        super().__init__(X)
+        self.y = np.ascontiguousarray(y, dtype=np.float64)
+        self.n_public = n_public
+        if n_public is not None and self.n > EXCESS * n_public:
+            raise ValueError("n_public is less than half of the number of records; declare a larger one.")
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """1 for a positive number, else 0."""
+        return (self.y > 0).astype(np.int64)
+
+    def take(self, rows: NDArray[np.intp]) -> PointTable:
+        """Return the table of these records."""
+        return PointTable(self.X[rows], self.y[rows], self.n_public)
+
+    def size(self, adjacency: Adjacency) -> TableSize:
+        """Return what this adjacency makes public of the table's sizes."""
+        if adjacency is Adjacency.ADD_REMOVE:
+            return TableSize(self._declared())
+        within = adjacency is Adjacency.REPLACE_WITHIN_CLASS
+        return TableSize(self.n, int(np.count_nonzero(self.y > 0)) if within else None)
+
+    def weight(self, adjacency: Adjacency) -> float:
+        """Return the weight of a record in a mean: one over the public number of records."""
+        return 1.0 / (self._declared() if adjacency is Adjacency.ADD_REMOVE else self.n)
+
+    def thin(self, per_class: int) -> PointTable:
+        """Return a table of at most about twice as many evenly spaced records."""
+        return self.take(np.arange(self.n)[:: -(-self.n // (2 * per_class))])
+
+    def _declared(self) -> int:
+        if self.n_public is None:
+            raise ValueError(
+                "n_public must be declared for adjacency='add-remove', where the number of records is private: a round "
+                "number near what is publicly known."
+            )
+        return self.n_public

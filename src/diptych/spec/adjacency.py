@@ -13,10 +13,14 @@ class Adjacency(StrEnum):
         labels and class counts are private.
     ``REPLACE_WITHIN_CLASS``
         The features of one record are replaced; labels, hence class counts, are public.
+    ``ADD_REMOVE``
+        One record is added or removed. The number of records is private; a declared public number stands in for it.
+        For losses of single records only: a record is in as many pairs as there are others.
     """
 
     REPLACE = "replace"
     REPLACE_WITHIN_CLASS = "replace-within-class"
+    ADD_REMOVE = "add-remove"
 
     @classmethod
     def parse(cls, value: str | Adjacency) -> Adjacency:
@@ -36,4 +40,9 @@ class Adjacency(StrEnum):
                 "one record is replaced by any other, its label included; "
                 "the number of records is public, labels are private"
             )
+        if self is Adjacency.ADD_REMOVE:
+            return "one record is added or removed; the number of records is private"
         return "the features of one record are replaced by any others; labels and class counts are public"
+
+
+OF_PAIRS = (Adjacency.REPLACE, Adjacency.REPLACE_WITHIN_CLASS)  # those under which pairs can be protected

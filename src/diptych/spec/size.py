@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class TableSize:
     """The public sizes from which constants may be derived.
 
-    ``n`` records; ``positives`` of them in the positive class where labels are public, else None:
-    a constant that is derived from a size without ``positives`` cannot depend on private labels.
+    ``n`` records, or the declared number of them where theirs is private; ``positives`` of them in the positive class
+    where labels are public, else None: a constant that is derived from a size without ``positives`` cannot depend on
+    private labels.
     """
 
     n: int
