@@ -1,7 +1,7 @@
 """Steps on random batches composed by their privacy losses on a grid: tighter than moments, and as safe.
 
-Dots of the profile are connected (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), which never understates it; the
-law of the summed losses comes from a Fourier transform of its tilted version, so that a small delta keeps its
+Dots of the profile are connected (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), which never understates it;
+the law of the summed losses comes from a Fourier transform of its tilted version, so that a small delta keeps its
 digits. Proofs: ``docs/theory/sampled-gaussian.md``.
 """
 
@@ -55,7 +55,7 @@ def _farthest(spending: Spending, tail: float) -> float:
 
 
 def _one_step(spending: Spending, step: float, reach: int) -> tuple[Array, float]:
-    """Return the masses of losses -reach step ... reach step whose profile is at least the query's, and that of infinity.
+    """Return masses of losses -reach step ... reach step whose profile is at least the query's, and that of infinity.
 
     The profile f has f(t) = t f(1/t) + 1 - t, so a mass at -x is e^-x times that at x.
     """
@@ -71,7 +71,7 @@ def _one_step(spending: Spending, step: float, reach: int) -> tuple[Array, float
 def _composed(masses: Array, step: float, steps: int, epsilon: float) -> float:
     """Return E(1 - e^(epsilon - X))_+ of the sum X of so many losses, plus all that was cut off or rounded."""
     reach = (len(masses) - 1) // 2
-    x = step * np.arange(-reach, reach + 1)
+    x = step * np.arange(-reach, reach + 1, dtype=np.float64)
     with np.errstate(divide="ignore"):
         logs = np.log(masses)
     tilt = _best_tilt(logs, x, steps, epsilon)

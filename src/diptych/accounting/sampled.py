@@ -162,6 +162,7 @@ def moment_sigma(query: SampledQuery, steps: int, epsilon: float, delta: float) 
     """Return noise for which moments promise (epsilon, delta), within a part in 10^4 of the least such."""
     if query.rate == 1:
         return query.swap * math.sqrt(steps) / gaussian_mu(epsilon, delta)
+
     def excess(log: float) -> float:
         return Spending(query, math.exp(log), steps).moment_log_delta(epsilon) - math.log(delta)
 

@@ -41,9 +41,7 @@ class StepNoise:
 
 def needed_scale(budget: Budget, queries: Sequence[SampledQuery], steps: int) -> float:
     """Return noise that is enough for whichever record changes: each is of one kind, and all kinds get the same."""
-    scale = max(
-        query.sensitivity * sampled_sigma(query.unit, steps, budget.epsilon, budget.delta) for query in queries
-    )
+    scale = max(query.sensitivity * sampled_sigma(query.unit, steps, budget.epsilon, budget.delta) for query in queries)
     check_scale(scale)
     return scale * (1.0 + 1e-12)
 
@@ -65,5 +63,3 @@ def log_steps(most: int) -> list[int]:
     """Return numbers of steps to choose from: 3, 5, 10, 20, 30, 50, 100, ... up to ``most``."""
     ladder = [step * 10**power for power in range(8) for step in (1, 2, 3, 5)]
     return [step for step in ladder if 3 <= step <= max(3, most)]
-
-

@@ -170,22 +170,22 @@ def _poisson(risk: Risk[Any], size: TableSize, features: int, batch: int) -> Des
     return Design("poisson", (size.n,), (batch,), weight, (SampledQuery(batch / size.n, out, swap),))
 
 
-def moves(risk: Risk[Any], size: TableSize) -> float:
+def moves(risk: Any, size: TableSize) -> float:
     """Return the most by which one pair's gradient moves when one of its records is replaced."""
-    return risk.certificate(size, tilt=math.inf).gradient_sensitivity / risk.pair_share(size)
+    return float(risk.certificate(size, tilt=math.inf).gradient_sensitivity / risk.pair_share(size))
 
 
-def pair_weight(risk: Risk[Any], size: TableSize) -> float:
+def pair_weight(risk: Any, size: TableSize) -> float:
     """Return the weight of a pair in the risk of the whole table."""
     if isinstance(risk, RankingRisk) and size.positives is not None:
         return 1.0 / (float(size.positives) * (size.n - size.positives))
-    return risk.pair_share(size) / (size.n - 1.0)
+    return float(risk.pair_share(size) / (size.n - 1.0))
 
 
 def _error(risk: Risk[Any], features: int, batch: int, weight: float) -> float:
     """Return the most by which the computed gradient of so many records, each pair of that weight, misses the exact."""
     plain, part = plainly(risk), TableSize(batch)
-    return plain.certificate(part, features, tilt=math.inf).gradient_error * weight / pair_weight(plain, part)
+    return float(plain.certificate(part, features, tilt=math.inf).gradient_error * weight / pair_weight(plain, part))
 
 
 def plainly(risk: Risk[Any]) -> Any:

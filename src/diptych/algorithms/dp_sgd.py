@@ -1,7 +1,8 @@
 """Stochastic gradient descent with noise on the gradient of every random batch (``dp-sgd``).
 
-Wang, Lei, Ying and Zhou (2024), Algorithms 1 and 2, from one point or pair a step to batches of records with all pairs among them.
-Batches: ``batches.py``; published step sizes and noise: ``paper_sgd.py``. Proofs: ``docs/theory/dp-sgd.md``.
+Wang, Lei, Ying and Zhou (2024), Algorithms 1 and 2, from one point or pair a step to batches of records with all
+pairs among them. Batches: ``batches.py``; published step sizes and noise: ``paper_sgd.py``. Proofs:
+``docs/theory/dp-sgd.md``.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class DPSGD:
     Released
         The mean of the last half of the projected iterates, of all of them, or the last one.
     Reference
-        Wang, Lei, Ying and Zhou (2024), Algorithms 1 (points) and 2 (pairs), with the sensitivities and the accountant of
+        Wang, Lei, Ying and Zhou (2024), Algorithms 1 (points) and 2 (pairs), with sensitivities and accountant of
         ``docs/theory/dp-sgd.md`` and ``docs/theory/sampled-gaussian.md``.
 
     Parameters
@@ -115,7 +116,9 @@ class DPSGD:
         check_settings_of(self.name, self.steps, "auto" if theorem else self.step_size)
         whole = isinstance(self.batch, int) and not isinstance(self.batch, bool) and self.batch >= 1
         if self.batch != "auto" and not whole:
-            raise ValueError(f"batch of {self.name} must be a whole number of at least 1, or 'auto'; got {self.batch!r}.")
+            raise ValueError(
+                f"batch of {self.name} must be a whole number of at least 1, or 'auto'; got {self.batch!r}."
+            )
         for setting, known in (("sampling", SAMPLINGS), ("average", AVERAGES)):
             if getattr(self, setting) not in known:
                 raise ValueError(
@@ -146,7 +149,7 @@ class DPSGD:
     def plan(
         self, risk: Risk[Any], size: TableSize, features: int, budget: Budget, constants: str = "defended"
     ) -> Plan:
-        """Return set, batches, schedule and noise; sensitivities are those of Lemmas 2 to 4, for each kind of record."""
+        """Return set, batches, schedule and noise; sensitivities are those of Lemmas 2 to 5, one a kind of record."""
         self.check(risk, budget, constants)
         risk = risk.confined(size, math.inf)
         batch = self._batch(risk, size, budget)
@@ -191,9 +194,7 @@ class DPSGD:
             return OPEN, length
         return affordable_steps(risk, batches, length * math.sqrt(risk.dimension(features)), budget), length
 
-    def run(
-        self, risk: Risk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended"
-    ) -> Release:
+    def run(self, risk: Risk[T], table: T, budget: Budget, source: BitSource, constants: str = "defended") -> Release:
         """Descend on noisy gradients of random batches, and say what was promised."""
         self.check(risk, budget, constants)
         plan = self.plan(risk, table.size(risk.adjacency), table.d, budget, constants)
@@ -226,6 +227,8 @@ class DPSGD:
 def published_curve(risk: Risk[Any], size: TableSize) -> paper.Curve:
     """Return the loss of a pair or point as the paper's theorems see it: Hölder gradients."""
     certificate = risk.certificate(size, tilt=math.inf)
+    if not risk.loss.differentiable:
+        return paper.Curve(0.0, 2.0 * certificate.pair_lipschitz)
     return paper.Curve(certificate.holder_exponent, certificate.holder)
 
 

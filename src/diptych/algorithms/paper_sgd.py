@@ -58,8 +58,8 @@ def published_scale(records: int, steps: int, n: int, budget: Budget) -> float:
     """Return the least sigma/G over all beta that qualify, or refuse where none does.
 
     sigma^2 = 14 r^2 G^2 T/(beta n^2 epsilon) lambda with lambda = log(1/delta)/((1 - beta) epsilon) + 1, where
-    sigma^2 >= 2.68 G^2 and lambda - 1 <= sigma^2/(6 G^2) log(n/(r lambda (1 + sigma^2/(4 G^2)))). ``records`` is r: 1 for
-    points (Theorem 2), 2 for pairs (Theorem 5).
+    sigma^2 >= 2.68 G^2 and lambda - 1 <= sigma^2/(6 G^2) log(n/(r lambda (1 + sigma^2/(4 G^2)))). ``records`` is r:
+    1 for points (Theorem 2), 2 for pairs (Theorem 5).
     """
     order = math.log(1.0 / budget.delta) / ((1.0 - BETAS) * budget.epsilon) + 1.0
     square = 14.0 * records**2 * steps * order / (BETAS * float(n) ** 2 * budget.epsilon)
