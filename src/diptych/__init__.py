@@ -12,21 +12,28 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AUCClassifier": "diptych.estimators",
+    "Absolute": "diptych.losses",
     "Adjacency": "diptych.spec",
     "Bounds": "diptych.spec",
     "Budget": "diptych.spec",
     "EpochGD": "diptych.algorithms",
     "GDOutput": "diptych.algorithms",
+    "GLMClassifier": "diptych.estimators",
+    "GLMRegressor": "diptych.estimators",
     "Guarantee": "diptych.spec",
     "Hinge": "diptych.losses",
+    "Huber": "diptych.losses",
     "Logistic": "diptych.losses",
     "MetricLearner": "diptych.estimators",
     "NoisyGD": "diptych.algorithms",
     "ObjectivePerturbation": "diptych.algorithms",
     "OnlineOutput": "diptych.algorithms",
     "OutputPerturbation": "diptych.algorithms",
+    "QNorm": "diptych.losses",
+    "QNormHinge": "diptych.losses",
     "SmoothedHinge": "diptych.losses",
     "Squared": "diptych.losses",
+    "SquaredError": "diptych.losses",
     "SquaredHinge": "diptych.losses",
     "load_model": "diptych.estimators.persistence",
     "save_model": "diptych.estimators.persistence",
@@ -34,21 +41,28 @@ _HOMES = {
 
 __all__ = [
     "AUCClassifier",
+    "Absolute",
     "Adjacency",
     "Bounds",
     "Budget",
     "EpochGD",
     "GDOutput",
+    "GLMClassifier",
+    "GLMRegressor",
     "Guarantee",
     "Hinge",
+    "Huber",
     "Logistic",
     "MetricLearner",
     "NoisyGD",
     "ObjectivePerturbation",
     "OnlineOutput",
     "OutputPerturbation",
+    "QNorm",
+    "QNormHinge",
     "SmoothedHinge",
     "Squared",
+    "SquaredError",
     "SquaredHinge",
     "__version__",
     "load_model",
@@ -64,9 +78,20 @@ if TYPE_CHECKING:
         OnlineOutput,
         OutputPerturbation,
     )
-    from diptych.estimators import AUCClassifier, MetricLearner
+    from diptych.estimators import AUCClassifier, GLMClassifier, GLMRegressor, MetricLearner
     from diptych.estimators.persistence import load_model, save_model
-    from diptych.losses import Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
+    from diptych.losses import (
+        Absolute,
+        Hinge,
+        Huber,
+        Logistic,
+        QNorm,
+        QNormHinge,
+        SmoothedHinge,
+        Squared,
+        SquaredError,
+        SquaredHinge,
+    )
     from diptych.spec import Adjacency, Bounds, Budget, Guarantee
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +18,9 @@ from diptych.algorithms.objective_perturbation import ObjectivePerturbation
 from diptych.algorithms.online import OnlineOutput
 from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
-from diptych.risks import RankingRisk, Risk
+from diptych.risks import Risk
+from diptych.risks.linear import LinearRisk
+from diptych.sets import L2Ball
 from diptych.spec import Budget, TableSize
 
 Kinds = Mapping[str, type[Any]]
@@ -25,6 +28,7 @@ Kinds = Mapping[str, type[Any]]
 MINIMISING: Kinds = {kind.name: kind for kind in (OutputPerturbation, ObjectivePerturbation)}
 DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput, DPSGD)}
 ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
+POINTWISE: Kinds = {kind.name: kind for kind in (OutputPerturbation, GDOutput, NoisyGD, EpochGD, DPSGD)}
 
 EXACT_REGULARIZATION = 1e-4
 ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theory/regularization.md
@@ -34,6 +38,7 @@ ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theor
 GRID = np.geomspace(1e-5, 10.0, 61)
 
 R = TypeVar("R", bound=Risk[Any])
+L = TypeVar("L", bound=LinearRisk[Any])
 
 
 def algorithms_named(
@@ -69,7 +74,7 @@ def suitable(
 
 
 def choose_regularization(
-    risk: RankingRisk, size: TableSize, features: int, budget: Budget, algorithm: Algorithm[RankingRisk, Any]
+    risk: L, size: TableSize, features: int, budget: Budget, algorithm: Algorithm[L, Any]
 ) -> float:
     """Return the lambda that ``auto`` means for this algorithm, from public facts alone.
 
@@ -88,26 +93,25 @@ def choose_regularization(
     return float(GRID[bisect_left(GRID[:-1], True, key=lambda lam: not loud(float(lam)))])
 
 
-def _foreseen(
-    algorithm: Algorithm[RankingRisk, Any], risk: RankingRisk, size: TableSize, features: int, budget: Budget
-) -> float:
-    foreseeing: Foreseeing[RankingRisk, Any] = algorithm  # type: ignore[assignment]
+def _foreseen(algorithm: Algorithm[L, Any], risk: L, size: TableSize, features: int, budget: Budget) -> float:
+    foreseeing: Foreseeing[L, Any] = algorithm  # type: ignore[assignment]
     return foreseeing.added_risk(risk, size, features, budget)
 
 
 def choose(
-    risk: RankingRisk,
+    risk: L,
     size: TableSize,
     features: int,
     budget: Budget,
-    algorithms: Sequence[Algorithm[RankingRisk, Any]],
+    algorithms: Sequence[Algorithm[L, Any]],
     *,
     auto: bool,
-) -> tuple[Algorithm[RankingRisk, Any], RankingRisk]:
+) -> tuple[Algorithm[L, Any], L]:
     """Return the algorithm to run and the risk with its lambda: the given one, or with ``auto`` the rule's.
 
     Each algorithm names a lambda, the least at which its noise adds little risk; the one that
-    needs less is taken. At a given lambda it is the one that adds less risk. Ties go to the first.
+    needs less is taken. At a given lambda it is the one that adds less risk. Ties go to the first. Where lambda is 0
+    and the slope has no bound, w is kept in a ball.
     """
     if not auto:
         if len(algorithms) > 1 and budget.private:
@@ -115,4 +119,11 @@ def choose(
         return algorithms[0], risk
     strengths = [choose_regularization(risk, size, features, budget, one) for one in algorithms]
     least = int(np.argmin(strengths))
-    return algorithms[least], replace(risk, regularization=strengths[least])
+    return algorithms[least], _curbed(replace(risk, regularization=strengths[least]))
+
+
+def _curbed(risk: L) -> L:
+    """Return the risk; on a ball of its span where nothing else keeps w from slopes without bound."""
+    if risk.regularization > 0 or math.isfinite(risk.loss.slope_bound(risk.constraint.radius)):
+        return risk
+    return replace(risk, constraint=L2Ball(risk.span))

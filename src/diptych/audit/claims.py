@@ -89,7 +89,7 @@ def _claims(
 
 
 def _reordered(compute: Callable[[Any], Array], order: NDArray[np.intp], table: Any) -> Array:
-    return compute(table.take(order))
+    return compute(table.take(order[order < table.n]))
 
 
 def _result(plan: Descent, table: Any) -> Array:

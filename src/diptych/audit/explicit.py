@@ -1,4 +1,4 @@
-"""Gradients and Hessians of batches of small tables from explicit pairs.
+"""Gradients and Hessians of batches of small tables from explicit pairs, or records.
 
 They share no code with the kernels behind the risks, so that what they say of a certificate is a second opinion.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diptych.losses import Loss
-from diptych.risks import MetricRisk, Risk
+from diptych.risks import MetricRisk, PointRisk, Risk
 from diptych.sets import unpack
 from diptych.spec import TableSize
 
@@ -51,6 +51,18 @@ def explicit_metric_gradients(risk: MetricRisk, X: Array, codes: Codes, W: Array
     return np.asarray(np.einsum("bij,bijk,bijl->bkl", pulls, apart, apart) / (n * (n - 1.0)))
 
 
+def explicit_point_gradients(risk: PointRisk, size: TableSize, X: Array, codes: Codes, w: Array) -> Array:
+    """Unregularised gradients of point risks at vectors w, for a batch of small tables, record by record."""
+    scores, y = np.einsum("bnd,bd->bn", X, w), numbers(risk, codes)
+    slopes = -risk.loss.slope(y - scores) if risk.loss.residual else y * risk.loss.slope(y * scores)
+    return np.asarray(np.einsum("bn,bnd->bd", slopes, X) / size.n)
+
+
+def numbers(risk: PointRisk, codes: Codes) -> Array:
+    """Return 1 or -1 for two classes; for residuals the largest label, the smallest or the one between them."""
+    return np.asarray((codes - 1.0) * risk.labels if risk.loss.residual else 2.0 * codes - 1.0)
+
+
 def parameters(risk: Risk[Any], w: Array) -> Array:
     """Bring points of a ball into the set of a risk: vectors; for a metric, matrices."""
     if isinstance(risk, MetricRisk):
@@ -59,9 +71,11 @@ def parameters(risk: Risk[Any], w: Array) -> Array:
 
 
 def gradients(risk: Risk[Any], size: TableSize, X: Array, codes: Codes, w: Array) -> Array:
-    """Unregularised gradients of either risk at such parameters, and of their shape, for a batch of small tables."""
+    """Unregularised gradients of any risk at such parameters, and of their shape, for a batch of small tables."""
     if isinstance(risk, MetricRisk):
         return explicit_metric_gradients(risk, X, codes, w)
+    if isinstance(risk, PointRisk):
+        return explicit_point_gradients(risk, size, X, codes, w)
     return explicit_gradients(risk.loss, X, codes, w, pair_weight(size))
 
 

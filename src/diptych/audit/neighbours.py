@@ -21,7 +21,8 @@ Mask = NDArray[np.bool_]
 class Neighbours:
     """Tables of n rows in the unit ball, the last of which differs in the neighbour, and a point w for each.
 
-    ``X`` (batch, n + 1, d): rows 0 ... n-1 are the table, rows 0 ... n-2 and n its neighbour.
+    ``X`` (batch, n + 1, d): rows 0 ... n-1 are the table, rows 0 ... n-2 and n its neighbour, or rows 0 ... n-2 if
+    records come and go.
     ``codes`` (batch, n + 1): the classes, in the same order; 1 is the positive one.
     """
 
@@ -29,6 +30,7 @@ class Neighbours:
     codes: Codes
     w: Array
     classes: int = 2
+    gone: bool = False
 
     @classmethod
     def random(
@@ -61,7 +63,7 @@ class Neighbours:
             codes = (rng.random((batch, n + 1, 1)) < shares).sum(axis=2)
         if within:
             codes[:, -1] = codes[:, -2]
-        return cls(X, codes, w, classes)
+        return cls(X, codes, w, classes, adjacency is Adjacency.ADD_REMOVE)
 
     def moved(self, rng: np.random.Generator, size: Array, radius: float, adjacency: Adjacency) -> Neighbours:
         """Return a random change of every pair: some rows, some labels where they are private, and w."""
@@ -75,14 +77,15 @@ class Neighbours:
         X[mirror, target[mirror]] = -X[mirror, source[mirror]]
         w = into_ball(self.w + size[:, None] * radius * rng.normal(size=self.w.shape), radius)
         codes = self.codes.copy()
-        if adjacency is Adjacency.REPLACE:
+        if adjacency is not Adjacency.REPLACE_WITHIN_CLASS:
             flip = rng.random(batch) < 0.3
             codes[flip, target[flip]] = (codes[flip, target[flip]] + 1) % self.classes
-        return Neighbours(X, codes, w, self.classes)
+        return Neighbours(X, codes, w, self.classes, self.gone)
 
     def sides(self) -> tuple[tuple[Array, Codes], tuple[Array, Codes]]:
         """Rows and labels of the tables, and of their neighbours."""
-        kept = np.r_[0 : self.X.shape[1] - 2, self.X.shape[1] - 1]
+        rows = self.X.shape[1]
+        kept = np.arange(rows - 2) if self.gone else np.r_[0 : rows - 2, rows - 1]
         return (self.X[:, :-1], self.codes[:, :-1]), (self.X[:, kept], self.codes[:, kept])
 
     def tables(self, k: int, kind: Callable[[Array, Any], Any] = PairTable) -> tuple[Any, Any]:
@@ -92,7 +95,7 @@ class Neighbours:
 
     def taken(self, which: NDArray[np.intp]) -> Neighbours:
         """Return some of the pairs, some perhaps more than once."""
-        return Neighbours(self.X[which], self.codes[which], self.w[which], self.classes)
+        return Neighbours(self.X[which], self.codes[which], self.w[which], self.classes, self.gone)
 
     def keep(self, better: Mask, other: Neighbours) -> None:
         """Replace the pairs where ``better`` holds by those of ``other``."""

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.audit.explicit import explicit_hessians, gradients, pair_weight, parameters
+from diptych.audit.explicit import explicit_hessians, gradients, numbers, pair_weight, parameters
 from diptych.audit.neighbours import Neighbours
-from diptych.risks import MetricRisk, MetricTable, PairTable, RankingRisk, Risk, minimise
+from diptych.risks import MetricRisk, MetricTable, PairTable, PointRisk, PointTable, RankingRisk, Risk, minimise
 from diptych.spec import Adjacency, TableSize
 
 Array = NDArray[np.float64]
@@ -80,9 +80,11 @@ def search_determinant(
     return max(ends, key=lambda end: end.ratio)
 
 
-def search_minimiser(risk: RankingRisk, size: TableSize, d: int, seed: int, batch: int = 8, rounds: int = 40) -> Found:
+def search_minimiser(
+    risk: RankingRisk | PointRisk, size: TableSize, d: int, seed: int, batch: int = 8, rounds: int = 40
+) -> Found:
     """Search neighbouring tables for the largest move of the minimiser."""
-    certificate = risk.certificate(size)
+    certificate = risk.certificate(size, d)
     tolerance = max(1e-4 * certificate.gradient_sensitivity, 4.0 * certificate.gradient_error)
     claimed = certificate.minimiser_sensitivity(tolerance)
     return search_output(
@@ -104,7 +106,7 @@ def search_output(
 
     ``result`` takes a table of the risk to a vector, without noise; the record that is replaced is the last one.
     """
-    kind, _ = _tables_of(risk)
+    kind, _ = _tables_of(risk, size)
 
     def change(pairs: Neighbours) -> Array:
         tables = (pairs.tables(k, kind) for k in range(len(pairs.X)))
@@ -113,8 +115,11 @@ def search_output(
     return _climb(change, risk, size, d, 1.0, claimed, np.random.default_rng(seed), batch, rounds)
 
 
-def _tables_of(risk: Risk[Any]) -> tuple[Callable[[Array, Any], Any], int]:
+def _tables_of(risk: Risk[Any], size: TableSize) -> tuple[Callable[[Array, Any], Any], int]:
     """Return what makes tables for a risk, and how many classes they shall have."""
+    if isinstance(risk, PointRisk):
+        declared = size.n if risk.adjacency is Adjacency.ADD_REMOVE else None
+        return lambda X, codes: PointTable(X, numbers(risk, codes), declared), 3 if risk.loss.residual else 2
     return (MetricTable, 3) if isinstance(risk, MetricRisk) else (PairTable, 2)
 
 
@@ -135,7 +140,7 @@ def _climb(
     rounds: int,
 ) -> Found:
     """Climb from many random starts by random moves whose size shrinks; keep what gets worse for the claim."""
-    adjacency, positives, (kind, classes) = Adjacency(risk.adjacency), size.positives or 0, _tables_of(risk)
+    adjacency, positives, (kind, classes) = Adjacency(risk.adjacency), size.positives or 0, _tables_of(risk, size)
     pairs = Neighbours.random(rng, batch, size.n, d, radius, adjacency, positives, classes, risk.dimension(d))
     best = change(pairs)
     for step in range(rounds):

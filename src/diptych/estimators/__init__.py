@@ -1,6 +1,7 @@
 """Thin scikit-learn shells around private releases."""
 
+from diptych.estimators.glm import GLMClassifier, GLMRegressor
 from diptych.estimators.metric import MetricLearner
 from diptych.estimators.ranking import AUCClassifier
 
-__all__ = ["AUCClassifier", "MetricLearner"]
+__all__ = ["AUCClassifier", "GLMClassifier", "GLMRegressor", "MetricLearner"]

@@ -21,7 +21,7 @@ from diptych.algorithms import (
 from diptych.estimators.mahalanobis import MahalanobisTransformer
 from diptych.estimators.settings import (
     check_components,
-    need_pairs,
+    need_records,
     own_up,
     read_bounds,
     read_budget,
@@ -60,7 +60,8 @@ class MetricLearner(MahalanobisTransformer):
         Privacy budget, above 0; infinity learns without privacy: with ``algorithm="auto"`` the exact optimum.
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
-    algorithm : {"auto", "gd-output", "noisy-gd", "epoch-gd", "online-output"} or algorithm object, default="auto"
+    algorithm : {"auto", "gd-output", "noisy-gd", "epoch-gd", "online-output", "dp-sgd"} or algorithm object, \
+default="auto"
         How to release. "auto" is "noisy-gd" where delta is above 0, else "gd-output".
     loss : {"logistic", "hinge", "smoothed-hinge", "squared-hinge"} or loss object, default="logistic"
         The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
@@ -148,7 +149,7 @@ class MetricLearner(MahalanobisTransformer):
         check_components(self.n_components)
         rows = read_rows(X)
         classes, codes = read_codes(y, known, len(rows))
-        need_pairs(len(rows))
+        need_records(len(rows))
         if risk.adjacency is Adjacency.REPLACE_WITHIN_CLASS and np.all(codes == codes[0]):
             raise ValueError(
                 "y holds one class only, which public labels (adjacency='replace-within-class') do not allow; add "

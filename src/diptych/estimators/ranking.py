@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from diptych.algorithms import (
     MINIMISING,
@@ -23,8 +22,8 @@ from diptych.algorithms import (
     private_auc,
     suitable,
 )
-from diptych.estimators.settings import need_pairs, own_up, read_bounds, read_budget, read_regularization
-from diptych.estimators.validation import check_features, read_classes, read_labels, read_rows, remember_features
+from diptych.estimators.settings import need_records, own_up, read_bounds, read_budget, read_regularization
+from diptych.estimators.validation import linear_scores, read_classes, read_labels, read_rows, remember_features
 from diptych.losses import Loss, loss_named
 from diptych.noise import bit_source
 from diptych.preprocessing import BallScaler
@@ -47,7 +46,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
     algorithm : {"auto", "output-perturbation", "objective-perturbation", "gd-output", "noisy-gd", "epoch-gd", \
-"online-output"} or algorithm object, default="auto"
+"online-output", "dp-sgd"} or algorithm object, default="auto"
         How to release. "auto" takes the one of the first two that needs less regularisation, from public facts; for
         the hinge, which they refuse, "noisy-gd".
     loss : {"logistic", "squared", "hinge", "squared-hinge", "smoothed-hinge"} or loss object, default="logistic"
@@ -130,7 +129,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         bounds, known = read_bounds(self.bounds), read_classes(self.classes)
         rows = read_rows(X)
         classes, positive = read_labels(y, known, len(rows))
-        need_pairs(len(rows))
+        need_records(len(rows))
         scaler = BallScaler(bounds, rows.shape[1])
         table = PairTable(scaler.transform(rows), positive)
         budget, size = read_budget(self.epsilon, self.delta, table.n), table.size(risk.adjacency)
@@ -145,10 +144,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Array:
         """Score records: the higher, the more likely positive. Scores rank; they are no probabilities."""
-        check_is_fitted(self)
-        rows = read_rows(X)
-        check_features(self, X)
-        return np.asarray(rows @ self.coef_[0] + self.intercept_[0])
+        return linear_scores(self, X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the positive class where the score is above 0."""
@@ -186,7 +182,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("epsilon must be finite for a private score; score() is the one without privacy.")
         adjacency = Adjacency.parse(self.adjacency)
         scores, positive = self._scored(X, y)
-        need_pairs(len(scores))
+        need_records(len(scores))
         if adjacency is Adjacency.REPLACE_WITHIN_CLASS:
             _need_both(positive)
         return private_auc(scores, positive, adjacency, budget, source)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from diptych.preprocessing.scaling import all_finite
 
@@ -23,6 +23,7 @@ NUMBERS = (
     "encode or drop other columns."
 )
 
+NO_LABELS = "requires y to be passed, but the target y is None; give one label a record."
 STRANGER = "y holds a label that is not in classes; drop such records or correct classes."
 
 
@@ -132,6 +133,38 @@ def read_labels(y: Any, known: NDArray[Any] | None, n: int) -> tuple[NDArray[Any
     return known, np.asarray(labels == known[1], dtype=np.bool_)
 
 
+def read_numbers(y: Any, n: int) -> Array:
+    """Return one finite double a record."""
+    if y is None:
+        raise ValueError(NO_LABELS)
+    try:
+        labels = column_or_1d(y, warn=True)
+    except ValueError as error:
+        raise ValueError(f"{str(error).splitlines()[0]} Pass one label a record.") from None
+    if labels.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must hold numbers.")
+    _need_alike(len(labels), n)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)
+            numbers = labels.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):  # it may quote the table
+        raise ValueError("y must hold numbers only; drop or convert other labels.") from None
+    if labels.dtype.kind in "mM":
+        raise ValueError("y holds dates or times; turn them into numbers, one record at a time.")
+    if not np.isfinite(numbers).all():
+        raise ValueError("Input y contains NaN or infinity; drop such records.")
+    return np.asarray(numbers)
+
+
+def linear_scores(model: Any, X: Any) -> Array:
+    """Return w.x + b for the coefficients of a fitted model, of shape (1, d) or (d,)."""
+    check_is_fitted(model)
+    rows = read_rows(X)
+    check_features(model, X)
+    return np.asarray(rows @ np.ravel(model.coef_) + np.ravel(model.intercept_)[0])
+
+
 def read_codes(y: Any, known: NDArray[Any] | None, n: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the classes in sorted order, any number of them, and of which one each record is."""
     present, codes = np.unique(_column(y, n), return_inverse=True)
@@ -147,14 +180,18 @@ def read_codes(y: Any, known: NDArray[Any] | None, n: int) -> tuple[NDArray[Any]
 def _column(y: Any, n: int) -> NDArray[Any]:
     """Return one label a record."""
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; give one label a record.")
+        raise ValueError(NO_LABELS)
     labels = _labels(y)
-    if len(labels) != n:
+    _need_alike(len(labels), n)
+    return labels
+
+
+def _need_alike(labels: int, n: int) -> None:
+    if labels != n:
         raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n}, y has {len(labels)}; "
+            f"Found input variables with inconsistent numbers of samples: X has {n}, y has {labels}; "
             "give one label a record."
         )
-    return labels
 
 
 def _labels(y: Any) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 ``pair_sums(loss, scores, positive)`` picks the evaluator that suits the loss: moments for the squared
 loss, sorted prefix sums for piecewise losses, and for smooth ones a grid with FFT, or exponential
-sweeps where the scores spread too widely for a grid.
+sweeps where the scores spread too widely for a grid. Losses that none of these suit are summed pair by pair.
 """
 
 from diptych.kernels.classes import affine

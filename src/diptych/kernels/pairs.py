@@ -35,7 +35,9 @@ def pair_sums(loss: Loss, scores: Array, positive: Mask) -> PairSums:
 
         return SortedSums(loss, scores, positive)
     if not isinstance(loss, SmoothLoss):
-        raise TypeError(f"no pair kernel suits {type(loss).__name__}; derive it from SmoothLoss or PiecewiseLoss.")
+        from diptych.kernels.explicit import ExplicitSums
+
+        return ExplicitSums(loss, scores, positive)
     from diptych.kernels.grid import GridSums, grid_nodes
 
     low, high = float(scores.min()), float(scores.max())

@@ -89,6 +89,11 @@ class LinearRisk(ABC, Generic[T]):
         )
 
     @property
+    @abstractmethod
+    def span(self) -> float:
+        """A length at which typical scores reach where the loss bends."""
+
+    @property
     def most_records(self) -> float:
         """Any number: a gradient costs two passes over the rows."""
         return math.inf
