@@ -107,17 +107,19 @@ class Steps:
         return self.case.algorithm.plan(self.case.risk, table.size(self.case.risk.adjacency), 1, BUDGET)
 
     def gradients(self, table: Any, runs: int, seed: int) -> np.ndarray:
-        """Without noise, for every step of every run; batches of the same records are looked at once."""
-        plan, known = self.plan(), {}
+        """Without noise, for every step of every run; batches of records that are alike are looked at once."""
+        plan = self.plan()
+        _, sorts = np.unique(np.c_[table.X, table.codes], axis=0, return_inverse=True)
         batches = plan.batches.sampler(table).draw(runs * plan.steps, SeededBits(seed))
-        out = np.empty(runs * plan.steps)
-        for k, (a, b) in enumerate(zip(batches.starts[:-1], batches.starts[1:], strict=True)):
-            key = tuple(sorted(batches.rows[a:b].tolist()))
-            if key not in known:
-                rows = np.array(key, dtype=np.int32)
-                known[key] = batch_gradient(plan.risk, plan.batches, table, rows, plan.risk.start(1))[0]
-            out[k] = known[key]
-        return out.reshape(runs, plan.steps)
+        steps = np.repeat(np.arange(runs * plan.steps), np.diff(batches.starts))
+        drawn = np.zeros((runs * plan.steps, sorts.max() + 1), dtype=np.int64)
+        np.add.at(drawn, (steps, sorts[batches.rows]), 1)
+        kinds, which = np.unique(drawn, axis=0, return_inverse=True)
+        places = [np.flatnonzero(sorts == sort).astype(np.int32) for sort in range(kinds.shape[1])]
+        batch = [np.concatenate([place[:k] for place, k in zip(places, kind, strict=True)]) for kind in kinds]
+        start = plan.risk.start(1)
+        quiet = np.array([batch_gradient(plan.risk, plan.batches, table, rows, start)[0] for rows in batch])
+        return np.asarray(quiet[which.ravel()].reshape(runs, plan.steps))
 
     def noisy(self, table: Any, runs: int, seed: int) -> np.ndarray:
         quiet = self.gradients(table, runs, seed)
