@@ -60,7 +60,7 @@ def test_the_signature_is_the_contract() -> None:
 @pytest.mark.parametrize("delta", [0, "auto", 1e-4])
 def test_every_setting_fits_and_ranks(data, adjacency, loss, delta) -> None:
     X, y = data
-    if loss == "hinge" and delta == 0:
+    if loss in ("hinge", "q-norm-hinge") and delta == 0:
         return  # refused: see MISTAKES
     model = AUCClassifier(8.0, delta, loss=loss, adjacency=adjacency, bounds=BALL, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.7

@@ -10,7 +10,7 @@ import pytest
 from diptych import Adjacency
 from diptych.audit import Neighbours, search_determinant, search_gradient
 from diptych.audit.explicit import explicit_gradients
-from diptych.losses import Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
+from diptych.losses import Hinge, Logistic, QNormHinge, SmoothedHinge, Squared, SquaredHinge
 from diptych.risks import PairTable, RankingRisk, minimise
 from diptych.sets import Free, L2Ball
 from diptych.spec import OF_PAIRS, TableSize
@@ -24,8 +24,9 @@ LOSSES = [
     SquaredHinge(),
     SmoothedHinge(),
     SmoothedHinge(1.0, 0.2),
+    QNormHinge(),
 ]
-SMOOTH = [loss for loss in LOSSES if loss.differentiable]
+SMOOTH = [loss for loss in LOSSES if loss.smooth]
 losses = pytest.mark.parametrize("loss", LOSSES, ids=str)
 adjacencies = pytest.mark.parametrize("adjacency", OF_PAIRS, ids=str)
 

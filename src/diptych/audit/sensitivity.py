@@ -125,7 +125,8 @@ def _tables_of(risk: Risk[Any], size: TableSize) -> tuple[Callable[[Array, Any],
 
 def _far(risk: Risk[Any], radius: float) -> float:
     """Return the radius, or one from which on the slopes of a pair of opposite rows hardly change."""
-    return min(radius, 5.0 * (risk.loss.margin + risk.loss.temperature))
+    labels = risk.labels if isinstance(risk, PointRisk) and risk.loss.residual else 0.0
+    return min(radius, 5.0 * (risk.loss.margin + risk.loss.temperature + labels))
 
 
 def _climb(

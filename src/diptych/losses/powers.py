@@ -51,6 +51,11 @@ class QNormHinge(Loss):
         """Q - 1."""
         return self.q - 1.0
 
+    def self_bounding(self) -> tuple[float, float]:
+        """Q tau^-p and p = (q - 1)/q, with equality: |l'| = q (l/tau)^p."""
+        power = (self.q - 1.0) / self.q
+        return float(self.q * self.temperature**-power), power
+
     def _holder(self, reach: float) -> float:
         """Q tau^(1-q) where the range reaches the kink; else that of its far ends, where the chord is steepest."""
         alpha, a, tau = self.q - 1.0, self.margin, self.temperature

@@ -159,6 +159,10 @@ class QNorm(ResidualLoss):
         """Q - 1."""
         return self.q - 1.0
 
+    def self_bounding(self) -> tuple[float, float]:
+        """As of the q-norm hinge."""
+        return self.as_margin(1.0).self_bounding()
+
     def _holder(self, reach: float) -> float:  # noqa: ARG002
         return float(2.0 ** (2.0 - self.q) * self.q * self.temperature ** (1.0 - self.q))
 

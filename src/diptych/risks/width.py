@@ -32,11 +32,11 @@ def body_diameter(loss: Loss, reach: float, label: float = 0.0) -> float:
     (f grows) and the largest cosine in between.
     """
     steepest = loss.slope_bound(reach + label if loss.residual else reach)
-    if not math.isfinite(steepest) or math.isinf(reach):
+    if not math.isfinite(steepest) or math.isinf(reach) or reach == 0.0:
         return 2.0 * steepest
     edges = _edges(loss, reach, label)
     f = -loss.slope(label - edges) if loss.residual else loss.slope(edges)
-    along = np.clip(edges / reach, -1.0, 1.0) if reach > 0.0 else np.zeros_like(edges)
+    along = np.clip(edges / reach, -1.0, 1.0)
     angle = np.linspace(0.0, 0.5 * math.pi, DIRECTIONS + 1)
     half = 0.25 * math.pi / DIRECTIONS
     width = _support(f, along, angle) + _support(-f, along, angle)
