@@ -72,7 +72,7 @@ def ours(n: int) -> dict[str, Callable[[], float]]:
     """Return what times a run of each kind, secure bits, planning not included."""
     from diptych import Budget, Logistic
     from diptych.algorithms import DPSGD
-    from diptych.algorithms.dp_sgd import descend_on_batches
+    from diptych.algorithms.batch_descent import descend_on_batches
     from diptych.noise import SecureBits
     from diptych.risks import PairTable, PointRisk, PointTable, RankingRisk
 

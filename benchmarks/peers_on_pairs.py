@@ -1,8 +1,8 @@
 """What libraries for private gradients of single records do with a loss of pairs (``docs/results/peers-on-pairs.md``).
 
 Run as ``python benchmarks/peers_on_pairs.py opacus PYTHON`` or ``... jax-privacy PYTHON``, with the Python of an
-environment that holds that library (``pip install torch==2.13.0``, then ``opacus``; or ``jax jax-privacy``). Each finding
-is a line.
+environment that holds that library (``pip install torch==2.13.0``, then ``opacus``; or ``jax jax-privacy``). Each
+finding is a line.
 """
 
 from __future__ import annotations

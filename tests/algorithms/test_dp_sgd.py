@@ -12,8 +12,9 @@ from diptych import Adjacency, AUCClassifier, Bounds, Budget, MetricLearner
 from diptych.accounting import needed_scale, sampled_sigma
 from diptych.algorithms import ALGORITHMS, DPSGD, UnsuitableError
 from diptych.algorithms import paper_sgd as paper
+from diptych.algorithms.batch_descent import MOST_EXPLICIT
 from diptych.algorithms.batches import batch_gradient
-from diptych.algorithms.dp_sgd import LADDER, MOST_EXPLICIT, SMALLEST_BATCH
+from diptych.algorithms.dp_sgd import LADDER, SMALLEST_BATCH
 from diptych.losses import Absolute, Hinge, Logistic, QNormHinge, SmoothedHinge, Squared, SquaredError
 from diptych.noise import SecureBits, SeededBits, gaussian
 from diptych.risks import MetricRisk, PairTable, PointRisk, PointTable, RankingRisk, minimise
@@ -53,7 +54,7 @@ def table_of(risk, n: int, d: int = 2, seed: int = 0):
 @pytest.mark.parametrize("sampling", ["auto", "poisson"])
 def test_the_release_is_an_average_of_noisy_steps(risk, average, sampling, monkeypatch) -> None:
     """The same bits again: the batches of some steps, then their noise; compiled and plain steps agree."""
-    monkeypatch.setattr("diptych.algorithms.dp_sgd.CHUNK", 32)
+    monkeypatch.setattr("diptych.algorithms.batch_descent.CHUNK", 32)
     steps, table = 7, table_of(risk, 25)
     algorithm = DPSGD(batch=8, sampling=sampling, steps=steps, step_size=0.1, average=average)
     release = algorithm.run(risk, table, BUDGET, SeededBits(1))
@@ -108,7 +109,7 @@ def test_large_batches_of_rankings_take_the_kernels_for_all_pairs(batch) -> None
     algorithm = DPSGD(batch=batch, steps=3, step_size=0.1)
     release = algorithm.run(risk, table, Budget(1.0, 1e-6), SeededBits(2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("diptych.algorithms.dp_sgd.MOST_EXPLICIT", n if batch > MOST_EXPLICIT else 0)
+        patch.setattr("diptych.algorithms.batch_descent.MOST_EXPLICIT", n if batch > MOST_EXPLICIT else 0)
         again = algorithm.run(risk, table, Budget(1.0, 1e-6), SeededBits(2))
     np.testing.assert_allclose(release.coef, again.coef, rtol=1e-8)
 

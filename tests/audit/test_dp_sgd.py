@@ -14,7 +14,7 @@ import pytest
 
 from diptych import Adjacency, Budget, SmoothedHinge
 from diptych.algorithms import DPSGD
-from diptych.algorithms import dp_sgd as module
+from diptych.algorithms import batch_descent as module
 from diptych.algorithms.batches import batch_gradient
 from diptych.audit import clopper_pearson, distinguish
 from diptych.noise import SeededBits, gaussian

@@ -1,21 +1,20 @@
 """Stochastic gradient descent with noise on the gradient of every random batch (``dp-sgd``).
 
 Wang, Lei, Ying and Zhou (2024), Algorithms 1 and 2, from one point or pair a step to batches of records with all
-pairs among them. Batches: ``batches.py``; published step sizes and noise: ``paper_sgd.py``. Proofs:
-``docs/theory/dp-sgd.md``.
+pairs among them. Batches: ``batches.py``; steps: ``batch_descent.py``; published step sizes and noise:
+``paper_sgd.py``. Proofs: ``docs/theory/dp-sgd.md``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.accounting import StepNoise, gaussian_mu, needed_scale, plan_steps
+from diptych.accounting import gaussian_mu, needed_scale, plan_steps
 from diptych.algorithms import paper_sgd as paper
 from diptych.algorithms.base import (
     Release,
@@ -25,7 +24,8 @@ from diptych.algorithms.base import (
     open_release,
     promise,
 )
-from diptych.algorithms.batches import SAMPLINGS, Design, batch_gradient, check_sampling, design
+from diptych.algorithms.batch_descent import Plan, descend_on_batches
+from diptych.algorithms.batches import SAMPLINGS, Design, check_sampling, design
 from diptych.algorithms.descent import (
     GATHERED,
     LEAST,
@@ -34,9 +34,8 @@ from diptych.algorithms.descent import (
     check_bounded_slope,
     check_settings_of,
 )
-from diptych.kernels.steps import Rule, compiled, point_steps, ranking_steps
-from diptych.noise import Batches, BitSource, gaussian
-from diptych.risks import MetricRisk, PointRisk, RankingRisk, Risk, Table
+from diptych.noise import BitSource
+from diptych.risks import MetricRisk, PointRisk, Risk, Table
 from diptych.spec import Adjacency, Budget, TableSize
 
 Array = NDArray[np.float64]
@@ -45,28 +44,8 @@ T = TypeVar("T", bound=Table)
 AVERAGES = ("tail", "all", "last")
 SMALLEST_BATCH = 256  # by default
 SHARE = 0.2  # of mu: the least share of the table in a batch by default, below which a step gets noise for nothing
-MOST_EXPLICIT = 2_048  # records whose pairs are visited one by one
-CHUNK = 2**17  # records whose batches are drawn at once
 LADDER = (3, 5, 10, 20, 30, 50, MOST)
 MOST_METRIC = 1_024  # records of a batch of a metric, by default
-
-
-@dataclass(frozen=True)
-class Plan:
-    """All that is fixed before the table is seen; ``noise`` is None without privacy."""
-
-    risk: Any
-    batches: Design
-    steps: int
-    step_size: float
-    noise: StepNoise | None = None
-    defended: bool = True
-
-    @property
-    def trace(self) -> dict[str, Any]:
-        """What a release may say of it: all of it is public."""
-        drawn = {"sampling": self.batches.sampling, "batch": self.batches.size}
-        return {"regularization": self.risk.regularization, "steps": self.steps, "step_size": self.step_size, **drawn}
 
 
 @dataclass(frozen=True)
@@ -244,69 +223,3 @@ def affordable_steps(risk: Risk[Any], batches: Design, length: float, budget: Bu
         middle = (low + high) // 2
         low, high = (low, middle) if loud(LADDER[middle]) else (middle + 1, high)
     return LADDER[low - 1] if low else LEAST
-
-
-def descend_on_batches(plan: Plan, table: Any, source: BitSource, skip: int, steps: int) -> tuple[Array, Array]:
-    """Take so many steps from the start. Return the sum of the iterates after the first few, and the last one."""
-    w = np.array(plan.risk.start(table.d))
-    total = np.zeros(w.size)
-    step = _compiled(plan, table) if _fast(plan) else _plain(plan, table)
-    done = 0
-    for batches, noise in _chunks(plan, table, source, w.size, steps):
-        step(batches, noise, w, total, max(0, skip - done))
-        done += len(noise)
-    return total, w
-
-
-Stepper = Callable[[Batches, Array, Array, Array, int], None]
-
-
-def _chunks(plan: Plan, table: Any, source: BitSource, dimension: int, steps: int) -> Iterator[tuple[Batches, Array]]:
-    """Yield batches and the noise on their gradients, many steps at once."""
-    sampler = plan.batches.sampler(table)
-    most = max(1, CHUNK // max(plan.batches.size, dimension))
-    for first in range(0, steps, most):
-        count = min(most, steps - first)
-        batches = sampler.draw(count, source)
-        if plan.noise is None:
-            yield batches, np.zeros((count, dimension))
-        else:
-            yield batches, plan.noise.scale * gaussian(count * dimension, source).reshape(count, dimension)
-
-
-def _fast(plan: Plan) -> bool:
-    """Whether compiled code takes the steps: for points, and for rankings with batches that are not too large."""
-    if not compiled(plan.risk.loss):
-        return False
-    few = plan.batches.size <= MOST_EXPLICIT
-    return isinstance(plan.risk, PointRisk) or (isinstance(plan.risk, RankingRisk) and few)
-
-
-def _compiled(plan: Plan, table: Any) -> Stepper:
-    take, labels = (point_steps, "y") if isinstance(plan.risk, PointRisk) else (ranking_steps, "positive")
-    rule = Rule.of(
-        plan.risk.loss,
-        weight=plan.batches.weight,
-        size=plan.batches.size,
-        shrink=plan.risk.regularization,
-        length=plan.step_size,
-        radius=plan.risk.constraint.radius,
-    )
-
-    def steps(batches: Batches, noise: Array, w: Array, total: Array, skip: int) -> None:
-        take(table.X, getattr(table, labels), batches.rows, batches.starts, noise, rule, w, total, skip)
-
-    return steps
-
-
-def _plain(plan: Plan, table: Any) -> Stepper:
-    def steps(batches: Batches, noise: Array, w: Array, total: Array, skip: int) -> None:
-        for k, one in enumerate(noise):
-            rows = batches.rows[batches.starts[k] : batches.starts[k + 1]]
-            gradient = batch_gradient(plan.risk, plan.batches, table, rows, w)
-            gradient += plan.risk.regularization * w + one
-            w[:] = plan.risk.constraint.project(w - plan.step_size * gradient)
-            if k >= skip:
-                total += w
-
-    return steps
