@@ -91,7 +91,8 @@ for settings in ({}, {"nan_safe": False}):
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         gradient = np.asarray(jp.clipped_grad(pair_loss, l2_clip_norm=1.0, batch_argnums=(1, 2), **settings)(w, X, y))
-    print(f"clipped_grad {settings or 'as it comes'}: norm {np.linalg.norm(gradient):g}, warnings: {len(heard)}")
+    heard = [str(one.message)[:60] for one in heard]
+    print(f"clipped_grad {settings or 'by default'}: norm {np.linalg.norm(gradient):g}, warnings: {heard}")
 '''
 
 SCRIPTS = {"opacus": OPACUS, "jax-privacy": JAX}

@@ -40,8 +40,8 @@ def fit(
     algorithm: Annotated[
         str,
         typer.Option(
-            help="auto, output-perturbation, objective-perturbation, gd-output, noisy-gd, epoch-gd, online-output or "
-            "dp-sgd."
+            help="auto, output-perturbation, objective-perturbation, gd-output, dp-sgd, noisy-gd, epoch-gd or "
+            "online-output."
         ),
     ] = "auto",
     loss: Annotated[str, typer.Option(help="logistic, squared-hinge, smoothed-hinge, squared or hinge.")] = "logistic",
