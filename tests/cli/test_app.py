@@ -18,7 +18,7 @@ from diptych.cli.app import COMMANDS, app
 from diptych.cli.refusals import RefusedError, guarded
 from diptych.estimators.validation import read_rows
 from diptych.losses import LOSSES
-from diptych.spec import Adjacency
+from diptych.spec import OF_PAIRS
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,7 +58,7 @@ def test_every_command_has_help(run) -> None:
 
 def test_help_names_what_there_is(run) -> None:
     text = " ".join(run("fit", "--help").out.split()).replace("- ", "-")  # names are broken at hyphens
-    for name in [*ALGORITHMS, *LOSSES, *Adjacency, "defended", "paper"]:
+    for name in [*ALGORITHMS, *LOSSES, *OF_PAIRS, "defended", "paper"]:
         assert name in text
 
 

@@ -60,7 +60,8 @@ class GDOutput:
     """Descend without noise, release the last iterate (lambda > 0) or the mean of all (lambda = 0) plus noise.
 
     Claim
-        (epsilon, delta)-DP, pure where delta = 0, under ``replace`` and ``replace-within-class``.
+        (epsilon, delta)-DP, pure where delta = 0, under ``replace`` and ``replace-within-class``; for points under
+        ``add-remove``, too.
     Assumptions
         A convex loss with a Lipschitz derivative, steps of at most 2/(M + lambda), rows in the unit ball.
     Released

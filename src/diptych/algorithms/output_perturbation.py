@@ -39,7 +39,8 @@ class OutputPerturbation:
     """Release argmin R + noise.
 
     Claim
-        (epsilon, delta)-DP, pure where delta = 0, under ``replace`` and ``replace-within-class``.
+        (epsilon, delta)-DP, pure where delta = 0, under ``replace`` and ``replace-within-class``; for points under
+        ``add-remove``, too.
     Assumptions
         A differentiable convex loss, lambda > 0, rows in the unit ball.
     Released

@@ -44,7 +44,9 @@ def fit(
             "online-output."
         ),
     ] = "auto",
-    loss: Annotated[str, typer.Option(help="logistic, squared-hinge, smoothed-hinge, squared or hinge.")] = "logistic",
+    loss: Annotated[
+        str, typer.Option(help="logistic, squared-hinge, smoothed-hinge, squared, hinge or q-norm-hinge.")
+    ] = "logistic",
     margin: Annotated[float | None, typer.Option(help="Where the loss bends.")] = None,
     temperature: Annotated[float | None, typer.Option(help="How sharply the loss bends.")] = None,
     regularization: Annotated[str, typer.Option(help="At least 0, or auto: a rule of public facts.")] = "auto",

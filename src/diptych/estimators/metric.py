@@ -63,7 +63,7 @@ class MetricLearner(MahalanobisTransformer):
     algorithm : {"auto", "gd-output", "noisy-gd", "epoch-gd", "online-output", "dp-sgd"} or algorithm object, \
 default="auto"
         How to release. "auto" is "noisy-gd" where delta is above 0, else "gd-output".
-    loss : {"logistic", "hinge", "smoothed-hinge", "squared-hinge"} or loss object, default="logistic"
+    loss : {"logistic", "hinge", "smoothed-hinge", "squared-hinge", "q-norm-hinge"} or loss object, default="logistic"
         The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
     constraint : {"frobenius", "trace"}, default="frobenius"
         Which norm of W is bounded. The trace favours matrices of low rank.

@@ -48,9 +48,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     algorithm : {"auto", "output-perturbation", "objective-perturbation", "gd-output", "noisy-gd", "epoch-gd", \
 "online-output", "dp-sgd"} or algorithm object, default="auto"
         How to release. "auto" takes the one of the first two that needs less regularisation, from public facts; for
-        the hinge, which they refuse, "noisy-gd".
-    loss : {"logistic", "squared", "hinge", "squared-hinge", "smoothed-hinge"} or loss object, default="logistic"
-        The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature.
+        the hinge and the q-norm hinge, which they refuse, "noisy-gd".
+    loss : {"logistic", "squared", "hinge", "squared-hinge", "smoothed-hinge", "q-norm-hinge"} or loss object, \
+default="logistic"
+        The pair loss; an object such as ``Logistic(margin=1, temperature=0.5)`` sets margin and temperature. Pairs of
+        the q-norm hinge are visited one by one: it is for thousands of records, not for millions.
     regularization : float or "auto", default="auto"
         lambda in (mean pair loss) + (lambda/2) ||w||^2, on rows in the unit ball. "auto" is a rule of public facts,
         0 for gradient descent in few steps.

@@ -43,7 +43,8 @@ class LabelScaler:
 
     def transform(self, y: Array) -> Array:
         """Return the labels in [-1, 1]."""
-        return np.clip((y - self.centre) / self.half, -1.0, 1.0)
+        with np.errstate(over="ignore"):  # what overflows is clipped
+            return np.clip((y - self.centre) / self.half, -1.0, 1.0)
 
     def unfold(self, coef: Array, intercept: float) -> tuple[Array, float]:
         """Return coefficients and intercept of a model of such labels in the caller's units."""
