@@ -57,9 +57,9 @@ def pair_tables(n: int, ups: int, *, relabelled: bool) -> tuple[PairTable, PairT
     return PairTable(far, labels), PairTable(near, other)
 
 
-def point_tables(n: int, declared: int | None = None) -> tuple[PointTable, PointTable]:
-    """All others at the centre, where they pull at nothing: how many of them are drawn hides nothing."""
-    X, y = np.zeros((n, 1)), np.ones(n)
+def point_tables(n: int, declared: int | None = None, others: float = 0.0) -> tuple[PointTable, PointTable]:
+    """Others at the centre pull at nothing: how many of them are drawn hides nothing; at the far end, they pull most."""
+    X, y = np.full((n, 1), others), np.ones(n)
     X[-1] = 1.0
     if declared is not None:
         return PointTable(X, y, declared), PointTable(X[:-1], y[:-1], declared)
@@ -87,7 +87,7 @@ CASES = [
     case("pairs, all records", 4, "uniform", RANKING[REPLACE], pair_tables(4, 1, relabelled=True)),
     case("pairs, stratified", 4, "stratified", RANKING[WITHIN], pair_tables(9, 3, relabelled=False)),
     case("pairs, poisson", 30, "poisson", RANKING[REPLACE], pair_tables(40, 1, relabelled=True)),
-    case("points, uniform", 1, "uniform", PointRisk(STEEP, 0.0, L2Ball(0.05), REPLACE), point_tables(5)),
+    case("points, uniform", 1, "uniform", PointRisk(STEEP, 0.0, L2Ball(0.05), REPLACE), point_tables(5, others=-1.0)),
     case("points, poisson", 2, "poisson", PointRisk(STEEP, 0.0, L2Ball(0.05), REPLACE), point_tables(8)),
     case("points come and go", 2, "poisson", PointRisk(STEEP, 0.0, L2Ball(0.05), REMOVED), point_tables(8, 8)),
     case("metric, uniform", 2, "uniform", MetricRisk(STEEP, 0.0, PSDFrobeniusBall(0.3)), metric_tables(5)),
