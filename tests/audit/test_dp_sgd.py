@@ -58,7 +58,7 @@ def pair_tables(n: int, ups: int, *, relabelled: bool) -> tuple[PairTable, PairT
 
 
 def point_tables(n: int, declared: int | None = None, others: float = 0.0) -> tuple[PointTable, PointTable]:
-    """Others at the centre pull at nothing: how many of them are drawn hides nothing; at the far end, they pull most."""
+    """Others at the centre pull at nothing, so their number hides nothing; at the far end they pull most."""
     X, y = np.full((n, 1), others), np.ones(n)
     X[-1] = 1.0
     if declared is not None:
