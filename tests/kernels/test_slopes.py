@@ -14,7 +14,7 @@ CURVES = [Hinge(0.3), Logistic(), Logistic(1.0, 0.2), SmoothedHinge(1.0, 0.1), S
 @pytest.mark.parametrize("loss", CURVES, ids=str)
 def test_slopes_are_those_of_the_loss(loss) -> None:
     t = np.concatenate((np.linspace(-3, 3, 301), [-1e4, 1e4, loss.margin]))
-    got = [slope_at(*curve_of(loss), value) for value in t]
+    got = [slope_at(curve_of(loss), value) for value in t]
     np.testing.assert_allclose(got, loss.slope(t), rtol=1e-14, atol=1e-300)
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from diptych.noise import SecureBits, SeededBits, norm_laplace
-from diptych.noise.floating import uniform
+from diptych.noise.floating import gaussian, uniform
 from tests.statistics import ALARM
 
 
@@ -44,3 +44,9 @@ def test_norm_is_gamma_and_direction_uniform(dimension) -> None:
         cosine = sample[:, 0] / norms  # (1 + cosine)/2 has a Beta law
         half = 0.5 * (dimension - 1)
         assert stats.kstest(0.5 * (1 + cosine), stats.beta(half, half).cdf).pvalue > ALARM
+
+
+def test_gaussian_numbers_follow_their_law() -> None:
+    drawn = gaussian(200_000, SeededBits(11))
+    assert stats.kstest(drawn, "norm").pvalue > ALARM
+    assert stats.kstest(1.04 * drawn, "norm").pvalue < ALARM

@@ -14,6 +14,7 @@ from diptych.algorithms.choose import (
     suitable,
 )
 from diptych.algorithms.directions import Directions
+from diptych.algorithms.dp_sgd import DPSGD
 from diptych.algorithms.epochs import EpochGD
 from diptych.algorithms.exact import exact_release
 from diptych.algorithms.noisy_descent import NoisyGD
@@ -27,6 +28,7 @@ from diptych.algorithms.sgd_output import SGDOutput
 __all__ = [
     "ALGORITHMS",
     "DESCENDING",
+    "DPSGD",
     "EXACT_REGULARIZATION",
     "METRICS",
     "MINIMISING",

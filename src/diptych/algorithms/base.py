@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.accounting import NOISES, NoisePlan
+from diptych.accounting import NOISES
 from diptych.losses import Loss
 from diptych.noise import BitSource
 from diptych.risks import PairRisk, Risk
@@ -126,7 +126,46 @@ def check_noise(noise: str) -> None:
         raise ValueError(f"noise must be 'auto' or one of {', '.join(map(repr, NOISES))}; got {noise!r}.")
 
 
-def event(quantity: str, plan: NoisePlan) -> Event:
+class Planned(Protocol):
+    """What a guarantee tells of noise."""
+
+    @property
+    def noise(self) -> str:
+        """The name of its law."""
+        ...
+
+    @property
+    def norm(self) -> str:
+        """The norm in which sensitivity is measured."""
+        ...
+
+    @property
+    def sensitivity(self) -> float:
+        """The most that what it hides may move."""
+        ...
+
+    @property
+    def scale(self) -> float:
+        """The parameter of its law."""
+        ...
+
+    @property
+    def accountant(self) -> str:
+        """How the budget was turned into noise."""
+        ...
+
+    @property
+    def sampler(self) -> str:
+        """How it is drawn."""
+        ...
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What it needs beyond the mathematics."""
+        ...
+
+
+def event(quantity: str, plan: Planned) -> Event:
     """Say what a plan hides."""
     return Event(quantity, NOISE_WORDS[plan.noise], plan.norm, plan.sensitivity, plan.scale)
 
@@ -136,7 +175,7 @@ def promise(
     budget: Budget,
     mechanism: str,
     events: tuple[Event, ...],
-    plan: NoisePlan,
+    plan: Planned,
     *,
     seeded: bool,
     constants: str = "defended",

@@ -12,6 +12,7 @@ import numpy as np
 
 from diptych.algorithms.base import Algorithm, Foreseeing, UnsuitableError
 from diptych.algorithms.directions import Directions
+from diptych.algorithms.dp_sgd import DPSGD
 from diptych.algorithms.epochs import EpochGD
 from diptych.algorithms.noisy_descent import NoisyGD
 from diptych.algorithms.objective_perturbation import ObjectivePerturbation
@@ -27,10 +28,10 @@ from diptych.spec import Budget, TableSize
 Kinds = Mapping[str, type[Any]]
 
 MINIMISING: Kinds = {kind.name: kind for kind in (OutputPerturbation, ObjectivePerturbation)}
-DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput, SGDOutput)}
+DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput, SGDOutput, DPSGD)}
 ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
 METRICS: Kinds = {Directions.name: Directions, **DESCENDING}
-POINTWISE: Kinds = {kind.name: kind for kind in (OutputPerturbation, GDOutput, NoisyGD, EpochGD)}
+POINTWISE: Kinds = {kind.name: kind for kind in (OutputPerturbation, GDOutput, NoisyGD, EpochGD, DPSGD)}
 
 EXACT_REGULARIZATION = 1e-4
 ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theory/regularization.md

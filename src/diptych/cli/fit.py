@@ -40,8 +40,8 @@ def fit(
     algorithm: Annotated[
         str,
         typer.Option(
-            help="auto, output-perturbation, objective-perturbation, gd-output, online-output, sgd-output, noisy-gd or "
-            "epoch-gd."
+            help="auto, output-perturbation, objective-perturbation, gd-output, noisy-gd, epoch-gd, online-output, "
+            "sgd-output or dp-sgd."
         ),
     ] = "auto",
     loss: Annotated[

@@ -42,7 +42,8 @@ class GLMClassifier(ClassifierMixin, GeneralisedLinearModel):  # type: ignore[mi
         Privacy budget, above 0; infinity fits without privacy: with ``algorithm="auto"`` the exact optimum.
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
-    algorithm : {"auto", "output-perturbation", "gd-output", "noisy-gd", "epoch-gd"} or algorithm object, default="auto"
+    algorithm : {"auto", "output-perturbation", "gd-output", "noisy-gd", "epoch-gd", "dp-sgd"} or algorithm object, \
+default="auto"
         How to release. "auto" is "noisy-gd" where delta is above 0, else "output-perturbation".
     loss : {"logistic", "hinge", "squared-hinge", "smoothed-hinge", "q-norm-hinge", "squared"} or loss object, \
 default="logistic"

@@ -61,8 +61,8 @@ class MetricLearner(MahalanobisTransformer):
         Privacy budget, above 0; infinity learns without privacy: with ``algorithm="auto"`` the exact optimum.
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
-    algorithm : {"auto", "directions", "gd-output", "noisy-gd", "epoch-gd", "online-output", "sgd-output"} or \
-algorithm object, default="auto"
+    algorithm : {"auto", "directions", "gd-output", "noisy-gd", "epoch-gd", "online-output", "sgd-output", "dp-sgd"} \
+or algorithm object, default="auto"
         How to release. "auto" is "directions": the Euclidean metric, stretched along directions in which classes
         differ, learned by a private ranking with the same loss (``offset`` then plays no role, and ``constraint`` and
         ``radius`` only scale); "sgd-output" for the hinge where delta is 0. The others learn all of W, whose noise

@@ -47,7 +47,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
     algorithm : {"auto", "output-perturbation", "objective-perturbation", "gd-output", "noisy-gd", "epoch-gd", \
-"online-output", "sgd-output"} or algorithm object, default="auto"
+"online-output", "sgd-output", "dp-sgd"} or algorithm object, default="auto"
         How to release. "auto" takes the one of the first two that needs less regularisation, from public facts; for
         the hinge and the q-norm hinge, which they refuse, "noisy-gd", or "sgd-output" where delta is 0.
     loss : {"logistic", "squared", "hinge", "squared-hinge", "smoothed-hinge", "q-norm-hinge"} or loss object, \

@@ -38,7 +38,7 @@ def _against(
                 s += W[k, m] * u[m]
             square += s * u[k]
         sign = 1.0 if codes[j] == code else -1.0
-        slope = slope_at(curve.code, curve.margin, curve.temperature, sign * (offset - square))
+        slope = slope_at(curve, sign * (offset - square))
         pull = -sign * counts[j] * slope
         if pull != 0.0:
             for k in range(d):

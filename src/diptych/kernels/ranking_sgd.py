@@ -32,7 +32,7 @@ def _against(w: Array, x: Array, others: Array, counts: Array, seen: int, sign: 
         s = 0.0
         for k in range(d):
             s += others[j, k] * w[k]
-        pull = counts[j] * slope_at(curve.code, curve.margin, curve.temperature, sign * (score - s))
+        pull = counts[j] * slope_at(curve, sign * (score - s))
         if pull != 0.0:
             pulls += pull
             for k in range(d):

@@ -15,13 +15,18 @@ def uniform(size: int, source: BitSource) -> Array:
     return ((source.words(size) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
+def gaussian(size: int, source: BitSource) -> Array:
+    """Return standard Gaussian numbers, by inversion."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(uniform(size, source)))
+
+
 def norm_laplace(dimension: int, scale: float, source: BitSource) -> Array:
     """Return a vector b with density proportional to exp(-||b||/scale).
 
     Its direction is uniform and its norm has a Gamma law of shape ``dimension``, a sum of exponentials.
     """
-    from scipy.special import ndtri
-
-    direction = ndtri(uniform(dimension, source))
+    direction = gaussian(dimension, source)
     norm = -np.log(uniform(dimension, source)).sum()
     return np.asarray(direction * (scale * norm / np.linalg.norm(direction)))
