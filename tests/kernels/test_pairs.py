@@ -139,25 +139,6 @@ def test_large_tables_agree_across_threads_and_repeat_exactly(monkeypatch) -> No
             assert abs(results["1"][0][k] / gaps.size - mean) <= 1e-11
 
 
-def test_a_loss_without_a_kernel_is_refused() -> None:
-    class Odd(Loss):
-        name = "odd"
-
-        def _phi(self, u):
-            return u
-
-        _dphi = _d2phi = _phi
-
-        def curvature_bound(self, reach):
-            return 0.0
-
-        def pull(self):
-            return 0.0
-
-    with pytest.raises(TypeError, match="no pair kernel suits Odd"):
-        pair_sums(Odd(), np.zeros(2), np.array([True, False]))
-
-
 def test_only_curvatures_take_weights() -> None:
     s, positive = np.array([0.0, 1.0, 2.0]), np.array([True, False, True])
     for loss in (Squared(), SmoothedHinge()):
