@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from diptych.kernels.slopes import curve_of, slope_at
-from diptych.losses import LOSSES, Hinge, Logistic, Loss, SmoothedHinge, Squared, SquaredHinge
+from diptych.losses import LOSSES, Hinge, Logistic, Loss, QNormHinge, SmoothedHinge, Squared, SquaredHinge
 
-CURVES = [Hinge(0.3), Logistic(), Logistic(1.0, 0.2), SmoothedHinge(1.0, 0.1), Squared(0.5, 2.0), SquaredHinge()]
+CURVES = [
+    Hinge(0.3),
+    Logistic(),
+    Logistic(1.0, 0.2),
+    SmoothedHinge(1.0, 0.1),
+    Squared(0.5, 2.0),
+    SquaredHinge(),
+    QNormHinge(0.5, 2.0, 1.3),
+]
 
 
 @pytest.mark.parametrize("loss", CURVES, ids=str)

@@ -87,6 +87,6 @@ def unit_slope(code: int, u: float, power: float) -> Any:
 
 
 @nb.njit(nogil=True, cache=True, inline="always")
-def slope_at(curve: Curve, t: float) -> float:
+def slope_at(curve: Curve, t: float) -> Any:
     """l'(t), for a loss of margins."""
     return -unit_slope(curve.code, (curve.margin - t) / curve.temperature, curve.power)
