@@ -16,6 +16,7 @@ _HOMES = {
     "Adjacency": "diptych.spec",
     "Bounds": "diptych.spec",
     "Budget": "diptych.spec",
+    "DPSGD": "diptych.algorithms",
     "Directions": "diptych.algorithms",
     "EpochGD": "diptych.algorithms",
     "GDOutput": "diptych.algorithms",
@@ -42,6 +43,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "DPSGD",
     "AUCClassifier",
     "Absolute",
     "Adjacency",
@@ -75,6 +77,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from diptych.algorithms import (
+        DPSGD,
         Directions,
         EpochGD,
         GDOutput,
