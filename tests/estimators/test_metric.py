@@ -458,7 +458,7 @@ MISTAKES = [
     ({"loss": "squared"}, "loss='squared' does not suit a metric.* use 'logistic', 'hinge' or 'smoothed-hinge'"),
     ({"loss": Lopsided()}, "loss='squared' does not suit a metric"),
     ({"loss": Hinge(2.0), "delta": 0.0, "algorithm": "gd-output"}, "loss='hinge' has a kink"),
-    ({"loss": "hinge", "algorithm": "gd-output"}, "loss='hinge' has a kink.* or algorithm='noisy-gd' or 'sgd-output'"),
+    ({"loss": "hinge", "algorithm": "gd-output"}, "loss='hinge' has a kink.* or algorithm='noisy-gd'"),
     ({"loss": "hinge", "algorithm": "epoch-gd"}, "loss='hinge' has a kink"),
     ({"loss": "hinge", "algorithm": "online-output", "epsilon": math.inf}, "loss='hinge' has a kink"),
     ({"algorithm": "noisy-gd", "delta": 0}, "delta=0 does not suit noisy-gd.* set delta above 0"),

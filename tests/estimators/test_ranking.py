@@ -235,7 +235,7 @@ MISTAKES = [
     ({"bounds": (0, 1)}, "bounds is required"),
     ({"bounds": Bounds(low=[0.0, 0.0], high=1.0)}, "bounds names 2 features but X has 4"),
     ({"loss": Hinge(), "epsilon": math.inf}, "loss='hinge' does not suit output-perturbation"),
-    ({"loss": "hinge", "algorithm": "gd-output"}, "loss='hinge' has a kink.* or algorithm='noisy-gd' or 'sgd-output'"),
+    ({"loss": "hinge", "algorithm": "gd-output"}, "loss='hinge' has a kink.* or algorithm='noisy-gd'"),
     ({"algorithm": "noisy-gd", "delta": 0}, "delta=0 does not suit noisy-gd.* set delta above 0"),
     ({"algorithm": "noisy-gd", "loss": "squared", "regularization": 0}, "radius is needed for noisy-gd"),
     ({"algorithm": "online-output", "constants": "paper"}, "rebuilt from descriptions; use 'defended'"),

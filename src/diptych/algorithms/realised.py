@@ -90,9 +90,9 @@ def ridge_of(risk: PairRisk[Any], size: TableSize, certificate: Certificate) -> 
 def step_constants(risk: PairRisk[Any], size: TableSize, features: int) -> StepConstants:
     """Derive the constants from the certificate that holds on all of the risk's set."""
     certificate = risk.certificate(size, features, tilt=math.inf)
-    bend = one_against_all(certificate, risk.mass(size)) if risk.loss.differentiable else math.inf
+    bend = one_against_all(certificate, risk.mass(size)) if risk.loss.smooth else math.inf
     relative = (8.0 * features + 32.0) * UNIT * (certificate.radius + risk.loss.margin)
-    error = HEAVIER * certificate.gradient_error + (bend * relative if risk.loss.differentiable else 0.0)
+    error = HEAVIER * certificate.gradient_error + (bend * relative if risk.loss.smooth else 0.0)
     return StepConstants(
         pair=certificate.gradient_sensitivity / risk.pair_share(size),
         lipschitz=certificate.pair_lipschitz,
