@@ -167,3 +167,22 @@ def test_calibration_is_remembered() -> None:
     for _ in range(100):
         sampled_sigma(alike(0.0123), 77, 1.0, 1e-6)
     assert time.perf_counter() - start < 0.1
+
+
+@pytest.mark.parametrize(
+    ("rate", "steps", "epsilon", "delta"),
+    [(2.3773870964624816e-4, 4, 0.07982717872295297, 1.9318978e-8), (1e-4, 4, 0.15, 2.5e-9), (1e-5, 1, 0.05, 1e-10)],
+)
+def test_laws_that_one_loss_dominates_are_calibrated(rate, steps, epsilon, delta) -> None:
+    """There the variance under the tilt is far below the squared mean: their difference would be rounding."""
+    sigma = sampled_sigma(SampledQuery(rate, 1.0, 1.0), steps, epsilon, delta)
+    assert 0.0 < sigma <= moment_sigma(SampledQuery(rate, 1.0, 1.0), steps, epsilon, delta)
+    assert grid_delta(Spending(SampledQuery(rate, 1.0, 1.0), sigma, steps), epsilon, delta) <= delta
+
+
+def test_a_window_above_epsilon_tells_nothing(monkeypatch) -> None:
+    """A tilt so large that sums just above epsilon lie outside: no bound, rather than one that leaves them out."""
+    spending = Spending(SampledQuery(1e-3, 1.0, 1.0), 1.0, 1000)
+    assert grid_delta(spending, 0.5, 1e-6) < math.inf
+    monkeypatch.setattr("diptych.accounting.losses_on_grid._best_tilt", lambda *given: 1e5)
+    assert grid_delta(spending, 0.5, 1e-6) == math.inf

@@ -46,6 +46,35 @@ def test_norm_is_gamma_and_direction_uniform(dimension) -> None:
         assert stats.kstest(0.5 * (1 + cosine), stats.beta(half, half).cdf).pvalue > ALARM
 
 
+class Listed:
+    """Words as listed, then the middle one for ever."""
+
+    seeded = True
+
+    def __init__(self, *words: int) -> None:
+        self.left = list(words)
+
+    def words(self, count: int) -> np.ndarray:
+        return np.array([self.left.pop(0) if self.left else 2**63 - 1 for _ in range(count)], dtype=np.uint64)
+
+
+@pytest.mark.parametrize("zeros", [1, 2, 5, 15, 30])
+def test_gaussian_tails_go_on_as_long_as_the_words_are_zero(zeros) -> None:
+    """A grid of uniform numbers would end at 8.2 deviations, whatever the words are."""
+    (low,), (high,) = gaussian(1, Listed(*[0] * zeros)), gaussian(1, Listed(2**63, *[0] * (zeros - 1)))
+    assert low == -high
+    assert stats.norm.logsf(abs(low)) / np.log(2.0) == pytest.approx(-min(64 * zeros + 1, 1025), abs=0.1)
+
+
+def test_the_tail_of_a_gaussian_has_its_law() -> None:
+    """Words whose first 20 bits after the sign are 0: the law given that it is beyond the quantile of 2^-21."""
+    words = SeededBits(3).words(20_000) >> np.uint64(21)
+    drawn = gaussian(20_000, Listed(*map(int, words)))
+    tails = stats.norm.cdf(-np.abs(drawn)) * 2.0**21
+    assert stats.kstest(tails, "uniform").pvalue > ALARM
+    assert stats.kstest(tails**1.1, "uniform").pvalue < ALARM
+
+
 def test_gaussian_numbers_follow_their_law() -> None:
     drawn = gaussian(200_000, SeededBits(11))
     assert stats.kstest(drawn, "norm").pvalue > ALARM

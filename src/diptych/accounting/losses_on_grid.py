@@ -77,10 +77,12 @@ def _composed(masses: Array, step: float, steps: int, epsilon: float) -> float:
     tilt = _best_tilt(logs, x, steps, epsilon)
     tilted, log_m = _tilted(logs, x, tilt)
     mean = float(tilted @ x)
-    centre, spread = steps * mean, math.sqrt(steps * (float(tilted @ x**2) - mean**2))
+    centre, spread = steps * mean, math.sqrt(steps * float(tilted @ (x - mean) ** 2))
     size = 2 ** math.ceil(math.log2(2.0 * max(DEVIATIONS * spread, 1.2 * x[-1]) / step + 2.0))
     law = _power(tilted, reach, steps, size)
-    first = max(math.floor(epsilon / step) + 1, round(centre / step) - size // 2)
+    first = math.floor(epsilon / step) + 1
+    if round(centre / step) - size // 2 > first:  # a tilt so large that sums just above epsilon would be left out
+        return math.inf
     count = min(round(centre / step) + size // 2 - first, math.ceil(NEGLIGIBLE / (tilt * step)))
     places = np.arange(first, first + max(0, count))
     sums, probable = step * places, np.maximum(law[places % size], 0.0)
@@ -93,7 +95,7 @@ def _composed(masses: Array, step: float, steps: int, epsilon: float) -> float:
 
 
 def _best_tilt(logs: Array, x: Array, steps: int, epsilon: float) -> float:
-    """Return about the tilt under which sums of epsilon are typical; every tilt is sound."""
+    """Return about the tilt under which sums of epsilon are typical; any other is sound, too."""
     from scipy.optimize import minimize_scalar
 
     def bound(log: float) -> float:

@@ -164,7 +164,8 @@ def moment_sigma(query: SampledQuery, steps: int, epsilon: float, delta: float) 
         return query.swap * math.sqrt(steps) / gaussian_mu(epsilon, delta)
 
     def excess(log: float) -> float:
-        return Spending(query, math.exp(log), steps).moment_log_delta(epsilon) - math.log(delta)
+        spent = Spending(query, math.exp(log), steps).moment_log_delta(epsilon)
+        return math.inf if math.isnan(spent) else spent - math.log(delta)
 
     right = math.log(query.sensitivity * math.sqrt(steps) / gaussian_mu(epsilon, delta))  # as if all held the record
     while excess(right) > 0.0:  # moments lose a little

@@ -23,6 +23,7 @@ NUMBERS = (
     "encode or drop other columns."
 )
 
+ONE_LABEL = "y should be a 1d array; pass one label a record."
 NO_LABELS = "requires y to be passed, but the target y is None; give one label a record."
 STRANGER = "y holds a label that is not in classes; drop such records or correct classes."
 
@@ -139,8 +140,8 @@ def read_numbers(y: Any, n: int) -> Array:
         raise ValueError(NO_LABELS)
     try:
         labels = column_or_1d(y, warn=True)
-    except ValueError as error:
-        raise ValueError(f"{str(error).splitlines()[0]} Pass one label a record.") from None
+    except ValueError:  # its words tell the number of records
+        raise ValueError(ONE_LABEL) from None
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: y must hold numbers.")
     _need_alike(len(labels), n)
@@ -189,16 +190,15 @@ def _column(y: Any, n: int) -> NDArray[Any]:
 def _need_alike(labels: int, n: int) -> None:
     if labels != n:
         raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n}, y has {labels}; "
-            "give one label a record."
+            "Found input variables with inconsistent numbers of samples: X and y differ; give one label a record."
         )
 
 
 def _labels(y: Any) -> NDArray[Any]:
     try:
         labels = column_or_1d(y, warn=True)
-    except ValueError as error:
-        raise ValueError(f"{str(error).splitlines()[0]} Pass one label a record.") from None
+    except ValueError:  # its words tell the number of records
+        raise ValueError(ONE_LABEL) from None
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: y must hold labels.")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
