@@ -13,7 +13,7 @@ from diptych.accounting import gaussian_delta, sampled_sigma
 from diptych.accounting import losses_on_grid as grid
 from diptych.accounting.losses_on_grid import grid_delta
 from diptych.accounting.sampled import SampledQuery, Spending, log_profile, moment_sigma
-from diptych.accounting.steps import EXACT, SAMPLED, needed_scale, plan_steps
+from diptych.accounting.steps import EXACT, SAMPLED, is_enough, needed_scale, plan_steps
 from diptych.audit import clopper_pearson
 from diptych.spec import Budget
 from tests.statistics import ALARM
@@ -103,6 +103,14 @@ def test_a_small_delta_keeps_its_digits() -> None:
     assert coarse == pytest.approx(spending.moment_delta(3.0), rel=0.95)
 
 
+@pytest.mark.parametrize("multiplier", np.geomspace(0.1, 1e6, 15))
+@pytest.mark.parametrize(("q", "steps"), [(0.015, 50), (0.3, 3)])
+def test_far_from_the_budget_it_is_still_a_number(q, steps, multiplier) -> None:
+    spent = grid_delta(Spending(alike(q), multiplier, steps), 0.5, 1e-12)
+    assert spent >= 0.0
+    assert (spent > 1e-12) == (multiplier < sampled_sigma(alike(q), steps, 0.5, 1e-12))
+
+
 def test_grid_of_losses_too_coarse_or_spoilt_is_no_account(monkeypatch) -> None:
     spending = Spending(alike(0.01), 1.0, 10)
     assert grid_delta(spending, 1e-12, 1e-6) == math.inf
@@ -159,6 +167,17 @@ def test_sensitivities_scale() -> None:
     budget = Budget(0.7, 1e-7)
     one, ten = (needed_scale(budget, [SampledQuery(0.05, s, 0.5 * s)], 40) for s in (1.0, 10.0))
     assert ten == pytest.approx(10.0 * one, rel=1e-9)
+
+
+@pytest.mark.parametrize("rates", [(0.05, 0.1), (1.0,), (1e-4,)])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 1e-9), (3.0, 1e-5)])
+def test_enough_is_what_is_needed_or_more(rates, epsilon, delta) -> None:
+    budget = Budget(epsilon, delta)
+    queries = [SampledQuery(q, s, 1.0) for s, q in enumerate(rates, 1)]
+    for steps in (1, 100):
+        needed = needed_scale(budget, queries, steps)
+        enough = [is_enough(f * needed, budget, queries, steps) for f in (1e-9, 1e-3, 0.1, 0.99, 1.001, 2.0, 1e3, 1e9)]
+        assert enough == [False] * 4 + [True] * 4
 
 
 def test_calibration_is_remembered() -> None:

@@ -4,7 +4,7 @@ from diptych.accounting.gaussian import compose, gaussian_delta, gaussian_mu
 from diptych.accounting.losses_on_grid import sampled_sigma
 from diptych.accounting.plan import NOISES, NoisePlan, plan_laplace, plan_noise
 from diptych.accounting.sampled import SampledQuery
-from diptych.accounting.steps import StepNoise, needed_scale, plan_steps
+from diptych.accounting.steps import StepNoise, is_enough, needed_scale, plan_steps
 from diptych.accounting.tilt import plan_tilt, tilt_delta, tilt_mu
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "compose",
     "gaussian_delta",
     "gaussian_mu",
+    "is_enough",
     "needed_scale",
     "plan_laplace",
     "plan_noise",

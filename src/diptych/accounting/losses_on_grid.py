@@ -25,6 +25,8 @@ DEVIATIONS = 9.0
 UNIT = 2.0**-53
 NEGLIGIBLE = 60.0  # nats: what is so much rarer than the rest is not summed but granted
 CLOSE = 2e-4  # relative width to which noise is calibrated
+ROUGH = 0.05  # that to which noise is found where a search starts
+SHARPEST = 40.0  # sensitivities over sigma: beyond, noise hides nothing that budgets are about
 
 
 def grid_delta(spending: Spending, epsilon: float, delta: float) -> float:
@@ -131,17 +133,37 @@ def sampled_sigma(query: SampledQuery, steps: int, epsilon: float, delta: float)
 
     The last thing that is done is to check it.
     """
-    high = moment_sigma(query, steps, epsilon, delta)
     if query.rate == 1:
-        return high
-    alike = SampledQuery(query.rate, query.sensitivity, query.sensitivity)
+        return moment_sigma(query, steps, epsilon, delta)
+    alike = _alike(query)
 
     def excess(log: float) -> float:
         spent = grid_delta(Spending(alike, math.exp(log), steps), epsilon, delta)
         return min(10.0, math.log(max(spent, 1e-300) / delta))
 
-    right = math.log(high)
+    right = math.log(moment_sigma(query, steps, epsilon, delta, ROUGH))
     left, stride = right, 0.1
     while excess(left) < 0.0:
         left, right, stride = left - stride, left, 2.0 * stride
-    return high if left == right else math.exp(root(excess, left, right, CLOSE))
+    if left < right:
+        sigma = math.exp(root(excess, left, right, CLOSE))
+        if Spending(query, sigma, steps).moment_log_delta(epsilon) > math.log(delta):
+            return sigma
+    return moment_sigma(query, steps, epsilon, delta)
+
+
+def suffices(query: SampledQuery, sigma: float, steps: int, epsilon: float, delta: float) -> bool:
+    """Whether grid or moments promise (epsilon, delta) for that noise, without searching for the least."""
+    if query.rate == 1:
+        return Spending(query, sigma, steps).moment_delta(epsilon) <= delta
+    one_step = log_profile(_alike(query), sigma, np.log1p(np.expm1(np.array([epsilon])) / query.rate))[1]
+    if query.sensitivity > SHARPEST * sigma or one_step[0] > math.log(delta):
+        return False
+    if grid_delta(Spending(_alike(query), sigma, steps), epsilon, delta) <= delta:
+        return True
+    return Spending(query, sigma, steps).moment_delta(epsilon) <= delta
+
+
+def _alike(query: SampledQuery) -> SampledQuery:
+    """Return the query that moves as far when the record makes room for another as when it changes."""
+    return SampledQuery(query.rate, query.sensitivity, query.sensitivity)

@@ -60,6 +60,8 @@ def log_profile(query: SampledQuery, sigma: float, y: Array) -> tuple[Array, Arr
     q = query.rate
     log_t = np.log1p(q * np.expm1(np.minimum(y, 700.0)))
     log_t = np.where(y > 700.0, y + math.log(q), log_t)
+    if query.out == query.swap:
+        return log_t, math.log(q) + _log_gaussian(query.swap / sigma, y)
     weight = np.exp(log_t - y)
     parts = [_log_gaussian(query.swap / sigma, y) + np.log(weight)]
     if q < 1 and (weight < 1).any():
@@ -158,8 +160,8 @@ class Spending:
 
 
 @lru_cache(maxsize=4096)
-def moment_sigma(query: SampledQuery, steps: int, epsilon: float, delta: float) -> float:
-    """Return noise for which moments promise (epsilon, delta), within a part in 10^4 of the least such."""
+def moment_sigma(query: SampledQuery, steps: int, epsilon: float, delta: float, width: float = SEARCHED) -> float:
+    """Return noise for which moments promise (epsilon, delta), to about that relative width the least such."""
     if query.rate == 1:
         return query.swap * math.sqrt(steps) / gaussian_mu(epsilon, delta)
 
@@ -173,7 +175,7 @@ def moment_sigma(query: SampledQuery, steps: int, epsilon: float, delta: float) 
     left = right - 0.25
     while excess(left) <= 0.0:
         left, right = left - 0.5, left
-    return math.exp(root(excess, left, right, SEARCHED))
+    return math.exp(root(excess, left, right, width))
 
 
 def root(excess: Callable[[float], float], left: float, right: float, width: float) -> float:

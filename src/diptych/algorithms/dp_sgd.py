@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.accounting import gaussian_mu, needed_scale, plan_steps
+from diptych.accounting import gaussian_mu, is_enough, plan_steps
 from diptych.algorithms import paper_dp_sgd as paper
 from diptych.algorithms.base import (
     Release,
@@ -215,8 +215,8 @@ def affordable_steps(risk: Risk[Any], batches: Design, length: float, budget: Bu
     """Return the most steps, of those on a ladder, whose noise gathers to no more than a share of the span."""
 
     def loud(steps: int) -> bool:
-        gathered = length * math.sqrt(steps) * needed_scale(budget, batches.queries, steps)
-        return gathered > GATHERED * risk.span
+        bearable = GATHERED * risk.span / (length * math.sqrt(steps))
+        return not is_enough(bearable, budget, batches.queries, steps)
 
     low, high = 0, len(LADDER)
     while low < high:
