@@ -152,6 +152,7 @@ def sampled_sigma(query: SampledQuery, steps: int, epsilon: float, delta: float)
     return moment_sigma(query, steps, epsilon, delta)
 
 
+@lru_cache(maxsize=4096)
 def suffices(query: SampledQuery, sigma: float, steps: int, epsilon: float, delta: float) -> bool:
     """Whether grid or moments promise (epsilon, delta) for that noise, without searching for the least."""
     if query.rate == 1:

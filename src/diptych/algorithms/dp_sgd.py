@@ -177,7 +177,7 @@ class DPSGD:
         """Descend on noisy gradients of random batches, and say what was promised."""
         self.check(risk, budget, constants)
         plan = self.plan(risk, table.size(risk.adjacency), table.d, budget, constants)
-        w = self._average(plan, table, source)
+        w = self.result(plan, table, source)
         mechanism = f"{plan.steps} steps of stochastic gradient descent"
         if plan.noise is None:
             return open_release(risk, w, mechanism, plan.trace)
@@ -193,7 +193,8 @@ class DPSGD:
         )
         return Release(w, guarantee, plan.trace)
 
-    def _average(self, plan: Plan, table: Any, source: BitSource) -> Array:
+    def result(self, plan: Plan, table: Any, source: BitSource) -> Array:
+        """Take the planned steps, and return the average of their iterates."""
         start = plan.risk.start(table.d)
         if self.average == "all":  # w_1 ... w_T with w_1 the start
             total, _ = descend_on_batches(plan, table, source, 0, plan.steps - 1)

@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 from diptych.experiments.points import Point
 from diptych.experiments.protocol import Experiment
-from diptych.experiments.protocols import wang_erm_protocol, xue_protocol, yang_protocol
+from diptych.experiments.protocols import wang_erm_protocol, wang_sgd_protocol, xue_protocol, yang_protocol
 from diptych.experiments.simulation import Simulation
 from diptych.experiments.slopes import Means
 from diptych.experiments.wang_erm import REFERENCE as WANG_ERM_REFERENCE
 from diptych.experiments.wang_erm import WANG_ERM
 from diptych.experiments.wang_erm_findings import findings as wang_erm_findings
+from diptych.experiments.wang_sgd import REFERENCE as WANG_SGD_REFERENCE
+from diptych.experiments.wang_sgd import WANG_SGD
+from diptych.experiments.wang_sgd_findings import findings as wang_sgd_findings
 from diptych.experiments.xue import REFERENCE as XUE_REFERENCE
 from diptych.experiments.xue import XUE
 from diptych.experiments.xue_findings import findings as xue_findings
@@ -23,18 +26,25 @@ from diptych.experiments.yang_findings import simulated_findings as yang_simulat
 Entry = Experiment | Simulation
 Simulated = Sequence[tuple[Simulation, Means]]
 
-PAPERS: dict[str, tuple[Entry, ...]] = {"wang-erm": WANG_ERM, "xue": XUE, "yang": YANG}
-TITLES = {"wang-erm": WANG_ERM_REFERENCE, "xue": XUE_REFERENCE, "yang": YANG_REFERENCE}
+PAPERS: dict[str, tuple[Entry, ...]] = {"wang-erm": WANG_ERM, "xue": XUE, "yang": YANG, "wang-sgd": WANG_SGD}
+TITLES = {
+    "wang-erm": WANG_ERM_REFERENCE,
+    "xue": XUE_REFERENCE,
+    "yang": YANG_REFERENCE,
+    "wang-sgd": WANG_SGD_REFERENCE,
+}
 FINDINGS: dict[str, Callable[[Sequence[Point]], list[str]]] = {
     "wang-erm": wang_erm_findings,
     "xue": xue_findings,
     "yang": yang_findings,
+    "wang-sgd": lambda _: [],
 }
-SIMULATED: dict[str, Callable[[Simulated], list[str]]] = {"yang": yang_simulated}
+SIMULATED: dict[str, Callable[[Simulated], list[str]]] = {"yang": yang_simulated, "wang-sgd": wang_sgd_findings}
 PROTOCOLS: dict[str, Callable[[Sequence[Experiment], Sequence[Point]], list[str]]] = {
     "wang-erm": wang_erm_protocol,
     "xue": xue_protocol,
     "yang": yang_protocol,
+    "wang-sgd": wang_sgd_protocol,
 }
 
 

@@ -19,12 +19,14 @@ class Line:
     """One curve of a simulation.
 
     ``slope`` is the power of the axis that theory states for it, if it states one; ``bound`` draws it dashed, as what
-    is proved rather than measured.
+    is proved rather than measured; lines of one ``hue`` have one colour, and a ``style`` each (of Matplotlib).
     """
 
     name: str
     slope: float | None = None
     bound: bool = False
+    hue: int | None = None
+    style: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Simulation:
         How a value comes about, as a sentence without its full stop.
     repeats
         Seeds a place.
+    powers
+        Whether lines should follow powers of the axis: then both axes are logarithmic, and slopes are fitted.
     uncovered
         What it could also show and why it does not.
     """
@@ -61,6 +65,7 @@ class Simulation:
     measure: Measure
     setting: str
     repeats: int = 10
+    powers: bool = True
     uncovered: tuple[str, ...] = ()
 
     def seed(self, place: float, repeat: int) -> int:

@@ -1,4 +1,4 @@
-"""The sections of simulations in a report: a log-log figure, a table of means with fitted slopes, findings."""
+"""The sections of simulations in a report: a figure, a table of means, with fitted slopes where powers are claimed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8
 
 
 def draw(simulation: Simulation, means: Means, path: Path) -> None:
-    """Draw all lines with two standard errors, both axes logarithmic."""
+    """Draw all lines with two standard errors; where powers are claimed, both axes are logarithmic."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    many = len(simulation.lines) > len(COLOURS)
+    figure = Figure(figsize=(6.4, 4.9 if many else 4.0), layout="constrained")
     FigureCanvasAgg(figure)
     panel = figure.subplots()
     for number, line in enumerate(simulation.lines):
@@ -28,20 +29,24 @@ def draw(simulation: Simulation, means: Means, path: Path) -> None:
                 [one.mean for one in kept],
                 yerr=[min(2.0 * one.error, 0.99 * one.mean) for one in kept],
                 label=line.name,
-                color=COLOURS[number % len(COLOURS)],
-                linestyle="--" if line.bound else "-",
+                color=COLOURS[(number if line.hue is None else line.hue) % len(COLOURS)],
+                linestyle=line.style or ("--" if line.bound else "-"),
                 marker=None if line.bound else "o",
                 markersize=3.5,
                 linewidth=1.2,
             )
-    panel.set_xscale("log")
-    panel.set_yscale("log")
+    if simulation.powers:
+        panel.set_xscale("log")
+        panel.set_yscale("log")
     panel.set_xticks(simulation.places, labels=[f"{place:g}" for place in simulation.places])
     panel.minorticks_off()
     panel.set_xlabel(simulation.axis, fontsize=9)
     panel.set_ylabel(simulation.quantity, fontsize=9)
     panel.grid(alpha=0.3)
-    panel.legend(fontsize=8, frameon=False)
+    if many:
+        figure.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    else:
+        panel.legend(fontsize=8, frameon=False)
     figure.savefig(path, dpi=figures.DOTS, metadata={"Software": None})
 
 
@@ -52,9 +57,15 @@ def section(simulation: Simulation, means: Means, picture: str | None) -> list[s
         return [*lines, "", "No values: it was not run."]
     if picture:
         lines += ["", f"![{simulation.title}]({picture})"]
-    repeats = f"Mean ± standard error over {simulation.repeats} repeats; the slope is that of log {simulation.quantity}"
-    lines += ["", f"{repeats} against log {simulation.axis}, in brackets the one that is claimed.", ""]
-    heads = [simulation.quantity, *(f"{simulation.axis} = {place:g}" for place in simulation.places), "slope"]
+    words = f"Mean ± standard error over {simulation.repeats} repeats"
+    if simulation.powers:
+        words += (
+            f"; the slope is that of log {simulation.quantity} against log {simulation.axis}, in brackets the one that "
+            "is claimed"
+        )
+    lines += ["", f"{words}.", ""]
+    heads = [simulation.quantity, *(f"{simulation.axis} = {place:g}" for place in simulation.places)]
+    heads += ["slope"] * simulation.powers
     lines += [_row(heads), "| --- " * len(heads) + "|"]
     lines += [_row(_cells(simulation, line, means)) for line in simulation.lines if line.name in means]
     return [*lines, *(f"\nNot covered: {text}." for text in simulation.uncovered)]
@@ -68,7 +79,7 @@ def _cells(simulation: Simulation, line: Line, means: Means) -> list[str]:
     known, slope = {one.place: one for one in means[line.name]}, slope_of(means[line.name])
     claimed = "" if line.slope is None else f" ({line.slope:+.2f})"
     values = [known[place].text if place in known else "" for place in simulation.places]
-    return [line.name, *values, f"{slope.text}{claimed}" if slope else ""]
+    return [line.name, *values, *([f"{slope.text}{claimed}" if slope else ""] * simulation.powers)]
 
 
 def slopes_against_claims(simulation: Simulation, means: Means) -> Iterator[str]:

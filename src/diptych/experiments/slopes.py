@@ -43,10 +43,10 @@ Means = dict[str, list[Mean]]
 
 
 def means_of(simulation: Simulation, rows: Iterable[Mapping[str, str]]) -> Means:
-    """Return the means of each line of a simulation that has values, along its axis."""
+    """Return the means of each line of a simulation that has values, along its axis; what is not a number is none."""
     values: dict[tuple[str, float], list[float]] = {}
     for row in rows:
-        if row["figure"] == simulation.name:
+        if row["figure"] == simulation.name and not math.isnan(float(row["value"])):
             values.setdefault((row["line"], float(row["place"])), []).append(float(row["value"]))
     means: Means = {}
     for line in simulation.lines:
