@@ -13,9 +13,11 @@ Step = Callable[[], None]
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Which paper: wang-erm, xue or yang.")],
-    data: Annotated[Path, typer.Option(help="Folder with the data sets (NumPy archives or LIBSVM text).")],
+    paper: Annotated[str, typer.Argument(help="Which paper: wang-erm, xue, yang or wang-sgd.")],
     output: Annotated[Path, typer.Option(help="Folder for CSV, figures and the Markdown report; made if missing.")],
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the data sets (NumPy archives or LIBSVM text); wang-sgd has none.")
+    ] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="Repeats a cell, in place of the paper's.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
     only: Annotated[str, typer.Option(help="Data sets, separated by commas; all by default.")] = "",

@@ -87,6 +87,7 @@ def yang_protocol(experiments: Sequence[Experiment], points: Sequence[Point]) ->
         "ball of radius 2 (metrics 1).",
         "- *Algorithm 2 as printed*, *corrected*: the same with the noise of equation (5), as printed and with the "
         "factors that its proof has. *Algorithm 2, defended*: the noise of the realised sequence and our schedule.",
+        "- *dp-sgd*: noisy gradients of batches, a quarter of the table each, with our schedule.",
         f"- *{OURS}*: `noisy-gd` with its defaults, as for a hinge by default.",
     ]
 

@@ -58,3 +58,8 @@ def experiments_of(paper: str, figures: Iterable[str] = ()) -> tuple[Entry, ...]
         names = ", ".join(entry.name for entry in entries)
         raise ValueError(f"figure must be one of {names}; got {', '.join(sorted(unknown))}.")
     return tuple(entry for entry in entries if not wanted or entry.name in wanted)
+
+
+def needs_data(entries: Iterable[Entry]) -> bool:
+    """Whether any of these entries runs on data sets: simulations do not."""
+    return any(isinstance(entry, Experiment) for entry in entries)

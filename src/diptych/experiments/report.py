@@ -10,7 +10,7 @@ from diptych.experiments.comparisons import comparison
 from diptych.experiments.points import Point, select, summarise, write_points
 from diptych.experiments.protocol import Experiment
 from diptych.experiments.published import with_published
-from diptych.experiments.registry import FINDINGS, PROTOCOLS, SIMULATED, TITLES, Entry, Simulated
+from diptych.experiments.registry import FINDINGS, PAPERS, PROTOCOLS, SIMULATED, TITLES, Entry, Simulated, needs_data
 from diptych.experiments.runner import CELLS
 from diptych.experiments.simulation import Simulation
 from diptych.experiments.simulator import VALUES, read_values
@@ -67,7 +67,7 @@ def _page(
     lines = [f"# Reproduction: {paper}", "", f"{TITLES[paper]}.", ""]
     lines += [
         "```",
-        f"diptych reproduce {paper} --data FOLDER --output FOLDER",
+        f"diptych reproduce {paper} {'--data FOLDER ' if needs_data(PAPERS[paper]) else ''}--output FOLDER",
         "```",
         "",
         *PROTOCOLS[paper](experiments, points),

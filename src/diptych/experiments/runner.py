@@ -38,7 +38,7 @@ def silent(label: str, total: int) -> Callable[[], None]:  # noqa: ARG001
 
 def run_experiments(
     entries: Sequence[Experiment | Simulation],
-    folder: Path,
+    folder: Path | None,
     output: Path,
     *,
     repeats: int | None = None,
@@ -67,7 +67,9 @@ def run_experiments(
     experiments = [e for e in entries if isinstance(e, Experiment)]
     simulations = [e for e in entries if isinstance(e, Simulation)]
     every = {name for e in experiments for name in e.datasets}
-    sources = find_sources(folder, set(only) or every) if experiments else {}
+    if experiments and folder is None:
+        raise ValueError("data is missing: these entries run on data sets; name the folder that holds them (--data).")
+    sources = find_sources(folder, set(only) or every) if experiments and folder else {}
     output.mkdir(parents=True, exist_ok=True)
     if simulations:
         run_simulations(simulations, output, jobs, watch)

@@ -21,6 +21,7 @@ WITHIN = Adjacency.REPLACE_WITHIN_CLASS
 OUTPUT, OBJECTIVE, EXACT = "output-perturbation", "objective-perturbation", "non-private"
 DIRECTIONS, EUCLIDEAN = "directions", "euclidean"
 GD, NOISY, EPOCHS, ONLINE, SGD = "gd-output", "noisy-gd", "epoch-gd", "online-output", "sgd-output"
+NOISY_SGD = "dp-sgd"
 BALLS: dict[str, type[PSDFrobeniusBall | PSDTraceBall]] = {"frobenius": PSDFrobeniusBall, "trace": PSDTraceBall}
 RANKING, METRIC = "ranking", "metric"
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diptych.experiments.simulated_linear import FEATURES
 from diptych.experiments.simulation import Line, Measure, Simulation
 from diptych.experiments.wang_sgd_simulated import (
     ACCOUNTANT,
     BATCHES,
     CLASS_KAPPAS,
-    FEATURES,
     GAP,
     KINDS,
     LOUD,
@@ -101,7 +101,8 @@ FIGURES = (
         FIRST_EPSILONS,
         "share of pairs in the wrong order",
         pairs_squared,
-        f"{SIGNS}; loss (1 − w·(x − x′))² of pairs of different class, w in the ball of radius 1, G = 12, labels private",
+        f"{SIGNS}; loss (1 − w·(x − x′))² of pairs of different class, w in the ball of radius 1, G = 12, labels "
+        "private",
     ),
     _figure(
         "pairs-logistic",
@@ -132,7 +133,9 @@ NOISE = Simulation(
 )
 
 
-def _excess(name: str, title: str, source: str, places: tuple[float, ...], measure: Measure, setting: str) -> Simulation:
+def _excess(
+    name: str, title: str, source: str, places: tuple[float, ...], measure: Measure, setting: str
+) -> Simulation:
     claims = {(QUIET, kind): -1.0 for kind in (PUBLISHED, ACCOUNTANT, OPEN)}
     claims |= {(LOUD, kind): -0.5 for kind in (PUBLISHED, ACCOUNTANT, OPEN)}
     return Simulation(
@@ -149,8 +152,8 @@ def _excess(name: str, title: str, source: str, places: tuple[float, ...], measu
         ),
         measure=measure,
         setting=(
-            f"ε = {RISK_EPSILON:g}, T = n, free constants 1. *Low noise* is κ = 0, where a model of no risk exists, with "
-            f"the low-noise step size, part (b); *noisy* the general one, part (a). {setting}"
+            f"ε = {RISK_EPSILON:g}, T = n, free constants 1. *Low noise* is κ = 0, where a model of no risk exists, "
+            f"with the low-noise step size, part (b); *noisy* the general one, part (a). {setting}"
         ),
         repeats=100,
     )
@@ -171,8 +174,8 @@ RISKS = (
         "Theorem 6",
         (500, 1000, 2000, 4000, 8000, 16000),
         excess_of_pairs,
-        f"Classes as in *figure-2* but for rows nearer than {GAP:g} to their border; smoothed hinge (margin 1, temperature "
-        f"0.5) of pairs of different class, w in the ball of radius 3; *noisy* with κ = {WIDE:g}",
+        f"Classes as in *figure-2* but for rows nearer than {GAP:g} to their border; smoothed hinge (margin 1, "
+        f"temperature 0.5) of pairs of different class, w in the ball of radius 3; *noisy* with κ = {WIDE:g}",
     ),
 )
 WANG_SGD = (*FIGURES, NOISE, *RISKS)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diptych.algorithms import NoisyGD, SGDOutput
+from diptych.algorithms import DPSGD, NoisyGD, SGDOutput
 from diptych.experiments.protocol import APPROXIMATE, PURE, WITHIN, Experiment, Series
-from diptych.experiments.series import EUCLIDEAN, METRIC, NOISY, OURS, RANKING, SGD
+from diptych.experiments.series import EUCLIDEAN, METRIC, NOISY, NOISY_SGD, OURS, RANKING, SGD
 from diptych.experiments.yang_simulations import REFERENCE, SIMULATIONS
 from diptych.spec import Adjacency
 
@@ -19,6 +19,7 @@ __all__ = ["FROBENIUS", "NUCLEAR", "OPEN", "REALISED", "REFERENCE", "YANG"]
 RADIUS = {RANKING: 2.0, METRIC: 1.0}
 OPEN, PRINTED, CORRECTED, REALISED = "Algorithm 1", "Algorithm 2 as printed", "Algorithm 2 corrected", "Algorithm 2"
 NUCLEAR, FROBENIUS = "nuclear norm", "Frobenius norm"
+BATCHES, METRIC_RECORDS = "dp-sgd", 128
 BALLS = ((NUCLEAR, "trace"), (FROBENIUS, "frobenius"))
 
 
@@ -54,6 +55,24 @@ def _ours() -> Iterator[Series]:
         yield Series(NOISY, "hinge", "defended", adjacency, how=NoisyGD(), line=OURS, regularization=0.0)
 
 
+def _batches(more: str, constraint: str) -> Iterator[Series]:
+    """Yield noisy gradients of batches, a quarter of the table each, for metrics on either ball."""
+    for adjacency in (Adjacency.REPLACE, WITHIN):
+        yield Series(
+            NOISY_SGD,
+            "hinge",
+            "defended",
+            adjacency,
+            RADIUS[METRIC],
+            task=METRIC,
+            line=f"{BATCHES}{more}",
+            regularization=0.0,
+            how=DPSGD(METRIC_RECORDS // 4),
+            constraint=constraint,
+            offset=0.0,
+        )
+
+
 EUCLIDEAN_METRIC = Series(
     EUCLIDEAN, "hinge", adjacency=Adjacency.REPLACE, task=METRIC, line="Euclidean", regularization=0.0, private=False
 )
@@ -72,18 +91,19 @@ RANKINGS = Experiment(
 )
 METRICS = Experiment(
     name="metrics",
-    title="Hinge metric learning: accuracy against ε, n = 128",
+    title=f"Hinge metric learning: accuracy against ε, n = {METRIC_RECORDS}",
     source=f"{REFERENCE}, Algorithms 1 and 2, problem (11)",
     datasets=("pima", "diabetic_retinopathy"),
     series=(
         EUCLIDEAN_METRIC,
         *(series for name, constraint in BALLS for series in _lines(METRIC, f", {name}", constraint)),
+        *(series for name, constraint in BALLS for series in _batches(f", {name}", constraint)),
     ),
     notions=(APPROXIMATE,),
     epsilons=(1.0, 4.0),
     repeats=5,
     kind="table",
-    sizes=(128,),
+    sizes=(METRIC_RECORDS,),
     optimum=False,
     measure="accuracy of 3 nearest neighbours",
 )

@@ -64,9 +64,11 @@ def _norms(points: Sequence[Point]) -> Iterator[str]:
     here = select(points, figure="metrics")
     nuclear = [_renamed(p, NUCLEAR, FROBENIUS) for p in here if p.line.endswith(NUCLEAR)]
     same = (*SAME, "line", "adjacency", "constants")
-    part = against(nuclear, [p for p in here if p.line.endswith(FROBENIUS)], *same)
-    if part.pairs:
-        yield f"*metrics*: nuclear against Frobenius norm: {part.text}."
+    for algorithm in dict.fromkeys(p.algorithm for p in nuclear):
+        mine = [p for p in nuclear if p.algorithm == algorithm]
+        part = against(mine, [p for p in here if p.line.endswith(FROBENIUS)], *same)
+        if part.pairs:
+            yield f"*metrics*, `{algorithm}`: nuclear against Frobenius norm: {part.text}."
 
 
 def simulated_findings(simulated: Sequence[tuple[Simulation, Means]]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.algorithms import SGDOutput
+from diptych.algorithms import DPSGD, SGDOutput
 from diptych.algorithms.descent import Descent, Schedule
 from diptych.algorithms.paper_sgd_output import published_schedule
 from diptych.algorithms.sgd_output import result, sequence_of
@@ -29,6 +29,7 @@ STABLE_N, STABLE_STEP = 200, 200**-1.5
 SURE = 0.01  # gamma of Theorem 1
 TRIALS = 8
 METRIC_N, METRIC_EPSILON = 200, 4.0
+METRIC_BATCHES = {"dp-sgd": DPSGD(), "dp-sgd on a quarter a step": DPSGD(METRIC_N // 4)}
 WEIGHTED_PAIRS = 2000
 GAUSSIAN = "gaussian"
 
@@ -141,12 +142,15 @@ def metric_excess(d: float, seed: int) -> Mapping[str, float]:
         source = SeededBits(seed)
         steps, step = published_schedule(risk, risk.certificate(table.size(WITHIN), table.d))
         draws = draw_indices(METRIC_N, steps, source)
-        plan = _plan(SGDOutput(steps, step, GAUSSIAN), risk, table, draws, Budget(METRIC_EPSILON, METRIC_N**-2.0))
+        budget = Budget(METRIC_EPSILON, METRIC_N**-2.0)
+        plan = _plan(SGDOutput(steps, step, GAUSSIAN), risk, table, draws, budget)
         assert plan.noise is not None
         mean = result(plan, table, draws)
         out[f"{name}, Algorithm 1"] = population.excess(risk, mean)
         noisy = risk.constraint.project(plan.noise.add(mean, source))
         out[f"{name}, Algorithm 2"] = population.excess(risk, noisy)
+        for which, how in METRIC_BATCHES.items():
+            out[f"{name}, {which}"] = population.excess(risk, how.run(risk, table, budget, source).coef)
     return out
 
 
