@@ -145,6 +145,7 @@ def test_a_small_run_from_end_to_end(folder: Path, tmp_path: Path) -> None:
         assert f"*metrics*, `{algorithm}`: nuclear against Frobenius norm:" in page
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "cells.csv",
+        "means.csv",
         "noise.png",
         "simulations.csv",
         "summary.csv",

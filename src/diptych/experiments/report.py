@@ -14,16 +14,16 @@ from diptych.experiments.registry import FINDINGS, PAPERS, PROTOCOLS, SIMULATED,
 from diptych.experiments.runner import CELLS
 from diptych.experiments.simulation import Simulation
 from diptych.experiments.simulator import VALUES, read_values
-from diptych.experiments.slopes import means_of
+from diptych.experiments.slopes import means_of, write_means
 from diptych.experiments.store import Store
 from diptych.experiments.tables import table
 
-SUMMARY = "summary.csv"
+SUMMARY, MEANS = "summary.csv", "means.csv"
 Say = Callable[[str], None]
 
 
 def write_report(paper: str, entries: Sequence[Entry], output: Path, say: Say = lambda _: None) -> Path:
-    """Write ``summary.csv``, a PNG an entry with curves, and the Markdown page; return the page's path.
+    """Write ``summary.csv`` (simulations: ``means.csv``), PNGs and the Markdown page; return the page's path.
 
     Only finished cells and places of these entries enter. ``say`` is told, in a line, what could not be drawn.
     """
@@ -34,6 +34,8 @@ def write_report(paper: str, entries: Sequence[Entry], output: Path, say: Say = 
         write_points(points, output / SUMMARY)
     rows = read_values(output / VALUES)
     simulated = [(e, means_of(e, rows)) for e in entries if isinstance(e, Simulation)]
+    if simulated:
+        write_means(simulated, output / MEANS)
     drawn = _draw(experiments, points, simulated, output, say)
     page = output / f"{paper}.md"
     page.write_text("\n".join(_page(paper, experiments, points, simulated, drawn)) + "\n", encoding="utf-8")

@@ -1,10 +1,12 @@
-"""Means of simulated values, and the powers of an axis that they follow."""
+"""Means of simulated values, as a CSV, and the powers of an axis that they follow."""
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean, stdev
 
 import numpy as np
@@ -70,3 +72,15 @@ def slope_of(means: Sequence[Mean]) -> Slope | None:
     spread = np.array([one.error / one.mean for one in kept])
     value = float(weights @ np.log([one.mean for one in kept]))
     return Slope(value, float(np.sqrt(np.sum((weights * spread) ** 2))))
+
+
+def write_means(simulated: Iterable[tuple[Simulation, Means]], path: Path) -> None:
+    """Write a line a simulation, curve and place."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("figure", "line", "place", "mean", "error", "repeats"))
+        for simulation, means in simulated:
+            for name, values in means.items():
+                for one in values:
+                    numbers = (f"{one.place:g}", f"{one.mean:.6g}", f"{one.error:.2g}", simulation.repeats)
+                    writer.writerow((simulation.name, name, *numbers))

@@ -28,7 +28,7 @@ def findings(simulated: Sequence[tuple[Simulation, Means]]) -> list[str]:
     out: list[str] = []
     for simulation, means in simulated:
         out += slopes_against_claims(simulation, means)
-        for make in (_label_noise, _growing, _accounts, _batches, _scales, _excess):
+        for make in (_label_noise, _growing, _against, _scales, _excess):
             out += make(simulation, means)
     return out
 
@@ -45,69 +45,64 @@ def _surely(pairs: Pairs, sign: float) -> int:
 
 
 def _score(pairs: Pairs) -> str:
+    """Say at how many places the first is lower, and higher, by more than two standard errors."""
     return f"lower at {_surely(pairs, 1.0)} of {len(pairs)}, higher at {_surely(pairs, -1.0)}"
-
-
-def _kappas(simulation: Simulation) -> list[float]:
-    return [problem.kappa for problem in FIGURES.get(simulation.name, ())]
 
 
 def _label_noise(simulation: Simulation, means: Means) -> Iterator[str]:
     """Whether label noise costs, and whether more than it costs the best model."""
-    kappas = _kappas(simulation)
-    floors = {p.kappa: p.floor() for p in FIGURES.get(simulation.name, ())}
+    problems = FIGURES.get(simulation.name, ())
     for kind in KINDS:
-        for kappa in kappas[1:]:
-            pairs = _both(means, label(kind, kappas[0]), label(kind, kappa))
-            if not pairs:
-                continue
-            beyond = [(_beyond(a, floors[kappas[0]]), _beyond(b, floors[kappa])) for a, b in pairs]
-            yield (
-                f"*{simulation.name}, {kind}*: at κ = 0 the {simulation.quantity} is {_score(pairs)} ε than at κ = "
-                f"{kappa:g}; what it has beyond the best model's {floors[kappas[0]]:.3g} and {floors[kappa]:.3g} is "
-                f"{_score(beyond)}."
-            )
+        parts = []
+        for other in problems[1:]:
+            pairs = _both(means, label(kind, problems[0].kappa), label(kind, other.kappa))
+            if pairs:
+                beyond = [(_less(a, problems[0].floor()), _less(b, other.floor())) for a, b in pairs]
+                parts.append(f"than at κ = {other.kappa:g} {_score(pairs)} (beyond the best model {_score(beyond)})")
+        if parts:
+            yield f"*{simulation.name}, {kind}*: {simulation.quantity} without label noise: {'; '.join(parts)}."
 
 
-def _beyond(mean: Mean, floor: float) -> Mean:
+def _less(mean: Mean, floor: float) -> Mean:
     return Mean(mean.place, mean.mean - floor, mean.error)
 
 
 def _growing(simulation: Simulation, means: Means) -> Iterator[str]:
     """Whether a private line comes nearer to the one without noise as epsilon grows."""
-    for kind in KINDS:
-        for kappa in _kappas(simulation):
+    for kind in (kind for kind in KINDS if kind != OPEN):
+        parts = []
+        for kappa in (problem.kappa for problem in FIGURES.get(simulation.name, ())):
             pairs = _both(means, label(kind, kappa), label(OPEN, kappa))
-            if kind == OPEN or len(pairs) < 2:
-                continue
             gaps = [Mean(a.place, a.mean - b.mean, math.hypot(a.error, b.error)) for a, b in pairs]
-            first, last = gaps[0], gaps[-1]
-            falls = _surely([(last, first)], 1.0)
-            how = "**nearer**" if falls else "**not nearer**"
-            if last.mean <= 2.0 * last.error:
-                how += ", and no worse than it at the last"
+            if len(gaps) > 1:
+                parts.append(f"κ = {kappa:g} from {gaps[0].mean:.3g} to {gaps[-1].mean:.3g}, {_verdict(gaps)}")
+        if parts:
             yield (
-                f"*{simulation.name}, {kind}, κ = {kappa:g}*: from ε = {first.place:g} to {last.place:g} the distance "
-                f"above the line without noise goes from {first.mean:.3g} to {last.mean:.3g}: {how}."
+                f"*{simulation.name}, {kind}*: distance above the line without noise, from the least to the largest ε: "
+                f"{'; '.join(parts)}."
             )
 
 
-def _accounts(simulation: Simulation, means: Means) -> Iterator[str]:
-    for kappa in _kappas(simulation):
-        pairs = _both(means, label(ACCOUNTANT, kappa), label(PUBLISHED, kappa))
-        if pairs:
-            yield f"*{simulation.name}, κ = {kappa:g}*: accountant's noise against the paper's: {_score(pairs)} ε."
+def _verdict(gaps: Sequence[Mean]) -> str:
+    if gaps[-1].mean <= 2.0 * gaps[-1].error:
+        return "**reaches it**"
+    return "**nearer**" if _surely([(gaps[-1], gaps[0])], 1.0) else "**not nearer**"
 
 
-def _batches(simulation: Simulation, means: Means) -> Iterator[str]:
-    for kappa in _kappas(simulation):
-        for other in (ACCOUNTANT, OPEN):
-            pairs = _both(means, label(BATCHES, kappa), label(other, kappa))
+def _against(simulation: Simulation, means: Means) -> Iterator[str]:
+    """How the accountant's noise does against the paper's, and mini-batches against one a step."""
+    for one, other, words in (
+        (ACCOUNTANT, PUBLISHED, "accountant's noise against the paper's"),
+        (BATCHES, ACCOUNTANT, "mini-batches by default against one a step with accountant's noise"),
+        (BATCHES, OPEN, "mini-batches by default against one a step without noise"),
+    ):
+        parts = []
+        for kappa in (problem.kappa for problem in FIGURES.get(simulation.name, ())):
+            pairs = _both(means, label(one, kappa), label(other, kappa))
             if pairs:
-                yield (
-                    f"*{simulation.name}, κ = {kappa:g}*: mini-batches by default against one a step with {other}: "
-                    f"{_score(pairs)} ε."
-                )
+                parts.append(f"κ = {kappa:g} {_score(pairs)}")
+        if parts:
+            yield f"*{simulation.name}*: {words}: {'; '.join(parts)}."
 
 
 def _scales(simulation: Simulation, means: Means) -> Iterator[str]:
@@ -127,4 +122,4 @@ def _excess(simulation: Simulation, means: Means) -> Iterator[str]:
     for kind in KINDS:
         pairs = _both(means, f"{QUIET}, {kind}", f"{LOUD}, {kind}")
         if pairs:
-            yield f"*{simulation.name}, {kind}*: excess risk with low noise against noisy: {_score(pairs)} n."
+            yield f"*{simulation.name}, {kind}*: excess risk with low noise against noisy: {_score(pairs)}."
