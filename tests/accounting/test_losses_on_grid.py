@@ -180,6 +180,20 @@ def test_enough_is_what_is_needed_or_more(rates, epsilon, delta) -> None:
         assert enough == [False] * 4 + [True] * 4
 
 
+@pytest.mark.parametrize("n", [10, 100, 5000])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
+def test_one_record_a_step_is_never_quiet(n, epsilon) -> None:
+    """Lemma 6 of dp-sgd: below its floor the first step alone spends more; what is needed lies above."""
+    steep = math.log1p(n * math.expm1(epsilon))
+    floor = 1.0 / math.sqrt(2.0 * steep)
+    spent = math.exp(log_profile(alike(1.0 / n), floor, np.array([steep]))[1][0])
+    needed = sampled_sigma(alike(1.0 / n), n, epsilon, n**-2.0)
+    print(f"n={n} epsilon={epsilon}: {n * spent:.3f}/n at the floor; needed {needed / floor:.2f} of it")
+    assert steep >= 1.0
+    assert spent > 0.25 / n
+    assert needed > floor
+
+
 def test_calibration_is_remembered() -> None:
     sampled_sigma(alike(0.0123), 77, 1.0, 1e-6)
     start = time.perf_counter()
