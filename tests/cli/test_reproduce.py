@@ -58,13 +58,27 @@ def test_a_tiny_table_beside_its_printed_figures(tmp_path: Path) -> None:
     assert {path.name for path in output.iterdir()} == {"cells.csv", "summary.csv", "xue.md"}
 
 
+def test_simulations_need_no_data(tmp_path: Path) -> None:
+    done = run("wang-sgd", "--output", tmp_path / "out", "--jobs", 1, "--figure", "noise")
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "out" / "wang-sgd.md").read_text(encoding="utf-8")
+    assert "*noise, pairs*: the paper asks for 3.91 to 9.42 times the noise that is enough" in page
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "means.csv",
+        "noise.png",
+        "simulations.csv",
+        "wang-sgd.md",
+    }
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("wang-erm", "--data", "nowhere-at-all"), "there is no folder"),
         (("wang-erm", "--data", "."), "holds no known data set"),
         (("wang-erm", "--data", ".", "--only", "moon"), "moon is not a known data set"),
-        (("other", "--data", "."), "paper must be one of wang-erm, xue"),
+        (("other", "--data", "."), "paper must be one of wang-erm, xue, yang, wang-sgd"),
+        (("yang",), "data is missing: these entries run on data sets; name the folder that holds them (--data)."),
         (("wang-erm", "--data", ".", "--figure", "figure-9"), "figure must be one of figure-1"),
     ],
 )

@@ -87,6 +87,12 @@ def test_slopes_and_their_errors() -> None:
     assert slope_of([Mean(1, 1.0, 0.1), Mean(2, 0.0, 0.0)]) is None
 
 
+def test_what_is_not_a_number_has_no_mean() -> None:
+    values = (("10", "2"), ("10", "nan"), ("100", "nan"))
+    rows = [{"figure": TINY.name, "line": "slow", "place": place, "value": value} for place, value in values]
+    assert means_of(TINY, rows) == {"slow": [Mean(10, 2.0, 0.0)]}
+
+
 def test_verdicts(done: Path) -> None:
     """One follows its claim; one falls faster; turned round, one is steeper and one flatter than claimed."""
     means = means_of(TINY, read_values(done / VALUES))
