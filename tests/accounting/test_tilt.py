@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from diptych import Budget
-from diptych.accounting import gaussian_mu, plan_noise, plan_tilt, tilt_delta, tilt_mu
+from diptych.accounting import OfPairs, gaussian_mu, plan_noise, plan_tilt, tilt_mu
 from diptych.accounting.plan import lattice_slack
-from diptych.accounting.tilt import ROUNDING, STEEPEST
+from diptych.accounting.profiles import STEEPEST
+from diptych.accounting.tilt import ROUNDING
 from diptych.noise import RESOLUTION, SeededBits
 
 PAGE = Path(__file__).parents[2] / "docs" / "theory" / "objective-perturbation.md"
@@ -56,8 +57,8 @@ def test_the_table_of_the_theory_page() -> None:
         want = [
             published(epsilon, delta),
             quantile_repair(epsilon, delta),
-            1.0 / tilt_mu(epsilon, delta, one_signed=False),
-            1.0 / tilt_mu(epsilon, delta, one_signed=True),
+            1.0 / tilt_mu(epsilon, delta, OfPairs(False)),
+            1.0 / tilt_mu(epsilon, delta, OfPairs(True)),
             1.0 / gaussian_mu(epsilon, delta),
         ]
         np.testing.assert_allclose(columns, want, rtol=0, atol=0.005 + 1e-9)
@@ -68,8 +69,8 @@ def test_every_step_of_the_analysis_costs_less_noise(epsilon, delta) -> None:
     """Quantile repair > Lemma 4 > Lemma 5 > plain Gaussian; and Lemma 5 is below what was published."""
     scales = [
         quantile_repair(epsilon, delta),
-        1.0 / tilt_mu(epsilon, delta, one_signed=False),
-        1.0 / tilt_mu(epsilon, delta, one_signed=True),
+        1.0 / tilt_mu(epsilon, delta, OfPairs(False)),
+        1.0 / tilt_mu(epsilon, delta, OfPairs(True)),
         1.0 / gaussian_mu(epsilon, delta),
     ]
     assert all(more > less for more, less in pairwise(scales))
@@ -80,21 +81,21 @@ def test_every_step_of_the_analysis_costs_less_noise(epsilon, delta) -> None:
 @given(budgets, st.floats(0.02, 3.0), st.floats(1.001, 2.0))
 def test_delta_grows_with_mu_and_falls_with_epsilon(one_signed, budget, mu, factor) -> None:
     epsilon = budget[0]
-    here = tilt_delta(mu, epsilon, one_signed=one_signed)
-    assert 0.0 <= here <= tilt_delta(factor * mu, epsilon, one_signed=one_signed) <= 1.0
-    assert tilt_delta(mu, factor * epsilon, one_signed=one_signed) <= here
+    here = OfPairs(one_signed).delta(mu, epsilon)
+    assert 0.0 <= here <= OfPairs(one_signed).delta(factor * mu, epsilon) <= 1.0
+    assert OfPairs(one_signed).delta(mu, factor * epsilon) <= here
     if 1e-250 < here < 1.0:
-        assert tilt_delta(factor * mu, epsilon, one_signed=one_signed) > here
+        assert OfPairs(one_signed).delta(factor * mu, epsilon) > here
 
 
 @signs
 @given(budgets)
 def test_calibration_ends_on_the_safe_side_and_at_the_edge(one_signed, budget) -> None:
     epsilon, delta = budget
-    mu = tilt_mu(epsilon, delta, one_signed=one_signed)
+    mu = tilt_mu(epsilon, delta, OfPairs(one_signed))
     allowed = delta / (1.0 + ROUNDING)
-    assert tilt_delta(mu, epsilon, one_signed=one_signed) <= allowed
-    assert tilt_delta(mu * (1.0 + 1e-12), epsilon, one_signed=one_signed) > allowed * (1.0 - 1e-15)
+    assert OfPairs(one_signed).delta(mu, epsilon) <= allowed
+    assert OfPairs(one_signed).delta(mu * (1.0 + 1e-12), epsilon) > allowed * (1.0 - 1e-15)
 
 
 @signs
@@ -103,7 +104,7 @@ def test_calibration_ends_on_the_safe_side_and_at_the_edge(one_signed, budget) -
 )
 def test_the_safe_side_holds_in_higher_precision(one_signed, epsilon, delta) -> None:
     """Lemma 3's bound in 100 digits, for one of its u: tiny budgets are where doubles would cancel."""
-    mu = tilt_mu(epsilon, delta, one_signed=one_signed)
+    mu = tilt_mu(epsilon, delta, OfPairs(one_signed))
     a = (epsilon - (np.expm1(STEEPEST) - STEEPEST)) / mu - mu / 2
     near = np.argmin(np.where(a > 0, -STEEPEST - 0.5 * a**2 - 2.0 * np.log(np.maximum(a, 0.5)), np.inf))
     bounds = [precise_delta(mu, epsilon, u, one_signed) for u in STEEPEST[max(0, near - 60) : near + 60]]
@@ -193,7 +194,7 @@ def triangle_divergence(mu: float, epsilon: float, sides: tuple[float, float, fl
 
 @settings
 def test_lemma_4_bounds_a_plane_a_pair_and_little_is_lost(epsilon, delta) -> None:
-    mu = tilt_mu(epsilon, delta, one_signed=False)
+    mu = tilt_mu(epsilon, delta, OfPairs(False))
     reached = rayleigh_divergence(mu, epsilon) / delta
     print(f"Lemma 4, epsilon={epsilon:g}, delta={delta:g}: {reached:.3f} of delta")
     assert 0.9 <= reached <= 1.0
@@ -205,7 +206,7 @@ TRIANGLES = [(1, 1, 0.5), (1, 0.5, 1), (1, 1, 0), (1, 0, 1), (0.5, 0.5, 1), (0.7
 
 @settings
 def test_lemma_5_bounds_a_triangle_a_pair_and_little_is_lost(epsilon, delta) -> None:
-    mu = tilt_mu(epsilon, delta, one_signed=True)
+    mu = tilt_mu(epsilon, delta, OfPairs(True))
     reached = [triangle_divergence(mu, epsilon, sides) / delta for sides in TRIANGLES]
     print(f"Lemma 5, epsilon={epsilon:g}, delta={delta:g}: {max(reached):.3f} of delta")
     assert max(reached) <= 1.0
@@ -223,7 +224,7 @@ def test_one_triangle_breaks_the_plain_gaussian_calibration() -> None:
 def test_means_over_pairs_spend_no_more_than_one_pair(one_signed, rng) -> None:
     """Jensen's step, simulated: pairs of a record in the plane, worst slopes for every b, weights that sum to 1."""
     epsilon, delta, draws = 0.5, 0.05, 100_000
-    mu = tilt_mu(epsilon, delta, one_signed=one_signed)
+    mu = tilt_mu(epsilon, delta, OfPairs(one_signed))
     for pairs in (1, 2, 8):
         x, other, *partners = disc(rng, pairs + 2)
         b = rng.normal(size=(draws, 2))
@@ -263,10 +264,10 @@ def test_scales_pay_for_sensitivity_and_lattice(one_signed, dimension, budget) -
     sensitivity = 0.0137
     least = 2 ** (RESOLUTION - 1)
     for noise in ("laplace", "norm-laplace") if budget.pure else ("gaussian", "laplace", "norm-laplace"):
-        plan = plan_tilt(budget, sensitivity, dimension, noise, one_signed=one_signed)
+        plan = plan_tilt(budget, sensitivity, dimension, noise, profile=OfPairs(one_signed))
         if noise == "gaussian":
             eta, back = lattice_slack(dimension, 0.0, least)
-            mu = tilt_mu(budget.epsilon - eta - back, budget.delta * math.exp(-eta), one_signed=one_signed)
+            mu = tilt_mu(budget.epsilon - eta - back, budget.delta * math.exp(-eta), OfPairs(one_signed))
             wanted = sensitivity / mu
         elif noise == "laplace":
             slack = dimension * (1.0 / (2 * least) + 1.0 / (8 * least**2))
@@ -282,9 +283,9 @@ def test_scales_pay_for_sensitivity_and_lattice(one_signed, dimension, budget) -
 
 def test_a_loss_of_one_sign_needs_less_gaussian_noise_and_no_other_difference() -> None:
     for noise in ("laplace", "norm-laplace"):
-        plans = [plan_tilt(Budget(1.0, 1e-5), 0.2, 3, noise, one_signed=sign) for sign in (True, False)]
+        plans = [plan_tilt(Budget(1.0, 1e-5), 0.2, 3, noise, profile=OfPairs(sign)) for sign in (True, False)]
         assert plans[0] == plans[1]
-    sharp, loose = (plan_tilt(Budget(1.0, 1e-5), 0.2, 3, "gaussian", one_signed=sign) for sign in (True, False))
+    sharp, loose = (plan_tilt(Budget(1.0, 1e-5), 0.2, 3, "gaussian", profile=OfPairs(sign)) for sign in (True, False))
     assert sharp.scale == pytest.approx(loose.scale * 3.89 / 4.26, rel=2e-3)
     assert sharp.scale > plan_noise(Budget(1.0, 1e-5), 0.2, 3, "gaussian").scale
 
@@ -292,16 +293,16 @@ def test_a_loss_of_one_sign_needs_less_gaussian_noise_and_no_other_difference() 
 @pytest.mark.parametrize("budget", [Budget(0.1, 1e-8), Budget(8.0, 1e-3), Budget(0.5), Budget(4.0)], ids=str)
 @pytest.mark.parametrize("dimension", [1, 2, 8, 100])
 def test_auto_takes_the_quietest_law(budget, dimension) -> None:
-    auto = plan_tilt(budget, 0.1, dimension, one_signed=True)
+    auto = plan_tilt(budget, 0.1, dimension, profile=OfPairs(True))
     allowed = ("laplace", "norm-laplace") if budget.pure else ("gaussian", "laplace")
-    others = [plan_tilt(budget, 0.1, dimension, noise, one_signed=True) for noise in allowed]
+    others = [plan_tilt(budget, 0.1, dimension, noise, profile=OfPairs(True)) for noise in allowed]
     assert auto.noise in allowed
     assert auto.mean_square <= min(plan.mean_square for plan in others) * (1 + 1e-5)
 
 
 def test_draws_lie_on_the_lattice_and_have_the_planned_size() -> None:
     for noise in ("gaussian", "laplace", "norm-laplace"):
-        plan, source = plan_tilt(Budget(1.0, 1e-4), 0.1, 6, noise, one_signed=True), SeededBits(4)
+        plan, source = plan_tilt(Budget(1.0, 1e-4), 0.1, 6, noise, profile=OfPairs(True)), SeededBits(4)
         draws = np.array([plan.add(np.zeros(6), source) for _ in range(3000)])
         np.testing.assert_array_equal(draws / plan.lattice.step, np.rint(draws / plan.lattice.step))
         assert (draws**2).sum(axis=1).mean() == pytest.approx(plan.mean_square, rel=0.12)
@@ -323,17 +324,17 @@ REFUSED = [
 @pytest.mark.parametrize(("arguments", "message"), REFUSED)
 def test_what_cannot_be_planned_is_refused(arguments, message) -> None:
     with pytest.raises(ValueError, match=message):
-        plan_tilt(*arguments, one_signed=True)
+        plan_tilt(*arguments, profile=OfPairs(True))
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.1), (math.inf, 0.1), (1.0, 0.0), (1.0, 1.0), (math.nan, 0.1)])
 def test_budgets_that_gaussian_noise_cannot_meet_are_refused(epsilon, delta) -> None:
     with pytest.raises(ValueError, match="epsilon must be positive and finite"):
-        tilt_mu(epsilon, delta, one_signed=True)
+        tilt_mu(epsilon, delta, OfPairs(True))
 
 
 def test_nothing_overflows() -> None:
     for mu, epsilon in ((1e-8, 1.0), (1e3, 1.0), (1.0, 1e4), (40.0, 800.0), (200.0, 1e4)):
-        assert 0 <= tilt_delta(mu, epsilon, one_signed=True) <= tilt_delta(mu, epsilon, one_signed=False) <= 1
-    assert tilt_delta(1e3, 1.0, one_signed=True) == 1.0
-    assert tilt_mu(1e5, 1e-6, one_signed=True) > 400
+        assert 0 <= OfPairs(True).delta(mu, epsilon) <= OfPairs(False).delta(mu, epsilon) <= 1
+    assert OfPairs(True).delta(1e3, 1.0) == 1.0
+    assert tilt_mu(1e5, 1e-6, OfPairs(True)) > 400

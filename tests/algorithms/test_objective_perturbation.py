@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from diptych import Adjacency, Budget, Hinge, Logistic, SmoothedHinge, Squared, SquaredHinge
-from diptych.accounting import tilt_delta
+from diptych.accounting import OfPairs
 from diptych.algorithms import UnsuitableError
 from diptych.algorithms.objective_perturbation import FINISH, JACOBIAN, ObjectivePerturbation
 from diptych.noise import SecureBits, SeededBits
@@ -126,7 +126,7 @@ def test_the_parts_of_the_budget_add_up(loss, adjacency, budget, regularization)
     wide, s = plan.tilt.sensitivity, everywhere.gradient_sensitivity
     if plan.tilt.noise == "gaussian":
         assert wide == s
-        delta = tilt_delta(s / plan.tilt.scale, main, one_signed=everywhere.one_signed)
+        delta = OfPairs(everywhere.one_signed).delta(s / plan.tilt.scale, main)
         assert 0.999 * (1.0 - FINISH) * budget.delta <= delta <= (1.0 - FINISH) * budget.delta
     else:
         assert wide == pytest.approx(s * (2.0 if plan.tilt.noise == "laplace" else 1.0))

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from diptych import Adjacency, Budget, Logistic, SmoothedHinge, Squared, SquaredHinge
-from diptych.accounting import NoisePlan, gaussian_delta, plan_tilt
+from diptych.accounting import NoisePlan, OfPairs, gaussian_delta, plan_tilt
 from diptych.audit import compare, search_densities
 from diptych.audit.densities import Grid, log_density
 from diptych.audit.explicit import explicit_gradients, pair_weight
@@ -27,7 +27,7 @@ SIZE = TableSize(4)
 
 def tilt_of(noise: str, d: int, scale: float) -> NoisePlan:
     """Noise of exactly that scale: of what budget does not matter here."""
-    return replace(plan_tilt(Budget(1.0, 1e-3), 1.0, d, noise, one_signed=True), scale=scale)
+    return replace(plan_tilt(Budget(1.0, 1e-3), 1.0, d, noise, profile=OfPairs(one_signed=True)), scale=scale)
 
 
 def table_of(d: int, seed: int = 0, positives: int = 2) -> PairTable:

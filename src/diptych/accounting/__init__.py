@@ -3,13 +3,18 @@
 from diptych.accounting.gaussian import compose, gaussian_delta, gaussian_mu
 from diptych.accounting.losses_on_grid import sampled_sigma
 from diptych.accounting.plan import NOISES, NoisePlan, plan_laplace, plan_noise
+from diptych.accounting.profiles import OfExchange, OfPairs, OfRecord, Profile
 from diptych.accounting.sampled import SampledQuery
 from diptych.accounting.steps import StepNoise, is_enough, needed_scale, plan_steps
-from diptych.accounting.tilt import plan_tilt, tilt_delta, tilt_mu
+from diptych.accounting.tilt import plan_tilt, tilt_mu
 
 __all__ = [
     "NOISES",
     "NoisePlan",
+    "OfExchange",
+    "OfPairs",
+    "OfRecord",
+    "Profile",
     "SampledQuery",
     "StepNoise",
     "compose",
@@ -22,6 +27,5 @@ __all__ = [
     "plan_steps",
     "plan_tilt",
     "sampled_sigma",
-    "tilt_delta",
     "tilt_mu",
 ]

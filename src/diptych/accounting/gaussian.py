@@ -19,11 +19,12 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu). The second term is exp(-a^2/2) times
     a scaled error function, with a = epsilon/mu - mu/2: nothing overflows.
     """
-    first, second = _terms(mu, epsilon)
+    first, second = gaussian_terms(mu, epsilon)
     return max(0.0, first - second)
 
 
-def _terms(mu: float, epsilon: float) -> tuple[float, float]:
+def gaussian_terms(mu: float, epsilon: float) -> tuple[float, float]:
+    """Return both terms of the profile: Phi(mu/2 - epsilon/mu) and e^epsilon Phi(-mu/2 - epsilon/mu)."""
     from scipy.special import erfcx, ndtr
 
     a = epsilon / mu - mu / 2.0
@@ -34,7 +35,7 @@ def _terms(mu: float, epsilon: float) -> tuple[float, float]:
 
 
 def _surely_within(mu: float, epsilon: float, delta: float) -> bool:
-    first, second = _terms(mu, epsilon)
+    first, second = gaussian_terms(mu, epsilon)
     return first - second + ROUNDING * (first + second) <= delta
 
 

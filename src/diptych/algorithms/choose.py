@@ -31,7 +31,7 @@ MINIMISING: Kinds = {kind.name: kind for kind in (OutputPerturbation, ObjectiveP
 DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput, SGDOutput, DPSGD)}
 ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
 METRICS: Kinds = {Directions.name: Directions, **DESCENDING}
-POINTWISE: Kinds = {kind.name: kind for kind in (OutputPerturbation, GDOutput, NoisyGD, EpochGD, DPSGD)}
+POINTWISE: Kinds = {**MINIMISING, **{kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, DPSGD)}}
 
 EXACT_REGULARIZATION = 1e-4
 ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theory/regularization.md

@@ -1,4 +1,6 @@
-"""Objective perturbation: the minimiser of the regularised risk plus a random linear term (Wang et al., Algorithm 2).
+"""Objective perturbation: the minimiser of the regularised risk plus a random linear term.
+
+Wang et al. (2021), Algorithm 2 for pairs, Algorithm 3 for points.
 
 With a repaired and sharper analysis (``docs/theory/objective-perturbation.md``), exact noise inside the objective, and
 a small final noise that hides the solver's error. The paper's constants on request: ``paper_objective.py``.
@@ -8,12 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.accounting import NoisePlan, plan_noise, plan_tilt
+from diptych.accounting import NoisePlan, OfExchange, OfPairs, OfRecord, Profile, plan_noise, plan_tilt
 from diptych.algorithms.base import (
     EXACT,
     Release,
@@ -28,11 +30,13 @@ from diptych.algorithms.base import (
 from diptych.algorithms.output_perturbation import exact_release, paper_noise
 from diptych.algorithms.paper_objective import paper_release
 from diptych.noise import BitSource
-from diptych.risks import PairTable, RankingRisk, minimise
+from diptych.risks import Certificate, PairTable, PointRisk, PointTable, RankingRisk, minimise
+from diptych.risks.base import CurvedRisk, Table
 from diptych.sets import Free, L2Ball
 from diptych.spec import Adjacency, Budget, Guarantee, TableSize
 
 Array = NDArray[np.float64]
+Linear: TypeAlias = RankingRisk | PointRisk
 
 FINISH = 0.01  # share of epsilon and delta for the noise that hides the solver's error
 JACOBIAN = 0.5  # share of the rest that the Jacobian may take before the regulariser is raised
@@ -40,7 +44,7 @@ PRECISION = 1e-5  # of the gradient's sensitivity: the solver's tolerance, where
 PROJECTED = 1.25  # what projecting a far-away free minimiser may add to its error (Lemma 9)
 LARGEST_RIDGE = 1e9
 BOUNDED = "no noise is drawn so large that the solver's bound fails (its probability is below 1e-300)"
-CONFINING = 0.98  # a ball that lowers the slope bound to this share, or less, is worth its solver's time
+CONFINING = 0.98  # a ball that lowers the sensitivity to this share, or less, is worth its solver's time
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Perturbation:
         Where the solver stops.
     """
 
-    risk: RankingRisk
+    risk: Linear
     shift: float
     tilt: NoisePlan
     finish: NoisePlan
@@ -76,13 +80,14 @@ class ObjectivePerturbation:
     """Release argmin {R(w) + (Delta/2) ||w||^2 + b.w} + a little noise.
 
     Claim
-        (epsilon, delta)-DP, pure where delta = 0, under ``replace`` and ``replace-within-class``.
+        (epsilon, delta)-DP, pure where delta = 0, under ``replace`` and ``replace-within-class``; for points under
+        ``add-remove``, too.
     Assumptions
         A convex loss with a Lipschitz derivative, lambda > 0, rows in the unit ball.
     Released
         The computed minimiser, hidden by noise for the solver's error (and nothing of the solver).
     Reference
-        Wang, Yang, Lei, Ying and Zhang (2021), Algorithm 2 and Theorem 2, with the repaired analysis of
+        Wang, Yang, Lei, Ying and Zhang (2021), Algorithms 2 (pairs) and 3 (points), with the analysis of
         ``docs/theory/objective-perturbation.md``, Theorem 1.
 
     Parameters
@@ -99,15 +104,17 @@ class ObjectivePerturbation:
     def __post_init__(self) -> None:
         check_noise(self.noise)
 
-    def check(self, risk: RankingRisk, budget: Budget, constants: str = "defended") -> None:
+    def check(self, risk: Linear, budget: Budget, constants: str = "defended") -> None:
         """Refuse what the proof does not cover, naming what is missing and what would serve."""
-        if not isinstance(risk, RankingRisk):
-            raise UnsuitableError(f"{self.name} is proved for pairs only; use algorithm='output-perturbation'.")
+        if not isinstance(risk, RankingRisk | PointRisk):
+            raise UnsuitableError(
+                f"{self.name} is proved for scores of records and of pairs only; use algorithm='output-perturbation'."
+            )
         if not risk.loss.smooth:
             raise UnsuitableError(
                 f"loss={risk.loss.name!r} does not suit {self.name}: where its slope jumps, many values of the noise "
-                "lead to one model and their densities cannot be compared; use loss='smoothed-hinge', whose slope is "
-                "as steep but has no jump."
+                f"lead to one model and their densities cannot be compared; use loss={_smoother(risk)!r}, whose slope "
+                "is as steep but has no jump."
             )
         check_settings(self.noise, risk, budget, constants)
         check_strongly_convex(self.name, risk)
@@ -117,7 +124,7 @@ class ObjectivePerturbation:
         if constants == "paper" and not (risk.loss.twice_differentiable and lipschitz):
             raise UnsuitableError(f"constants='paper' needs the paper's own loss, 'logistic'; got {risk.loss.name!r}.")
 
-    def plan(self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget) -> Perturbation:
+    def plan(self, risk: Linear, size: TableSize, dimension: int, budget: Budget) -> Perturbation:
         """Return noise, regulariser and tolerance for every table of this public size (Theorem 1)."""
         self.check(risk, budget)
         main = Budget((1.0 - FINISH) * budget.epsilon, (1.0 - FINISH) * budget.delta)
@@ -137,7 +144,7 @@ class ObjectivePerturbation:
             everywhere.gradient_sensitivity,
             dimension,
             self.noise,
-            one_signed=everywhere.one_signed,
+            profile=_profile(everywhere),
         )
         reach = tilt.farthest if isinstance(risk.constraint, Free) else math.inf
         certificate = risk.certificate(size, dimension, tilt=reach)
@@ -155,7 +162,7 @@ class ObjectivePerturbation:
         finish.check_range(certificate.radius)
         return Perturbation(risk, shift, tilt, finish, certificate.radius, tolerance)
 
-    def added_risk(self, risk: RankingRisk, size: TableSize, dimension: int, budget: Budget) -> float:
+    def added_risk(self, risk: Linear, size: TableSize, dimension: int, budget: Budget) -> float:
         """Predict the risk that the noise adds, for pairs a unit apart in equal directions."""
         plan = self.plan(risk, size, dimension, budget)
         curvature = risk.loss.curvature_bound(math.inf)
@@ -164,7 +171,12 @@ class ObjectivePerturbation:
         return 0.5 * curvature * noise / dimension
 
     def run(
-        self, risk: RankingRisk, table: PairTable, budget: Budget, source: BitSource, constants: str = "defended"
+        self,
+        risk: Linear,
+        table: PairTable | PointTable,
+        budget: Budget,
+        source: BitSource,
+        constants: str = "defended",
     ) -> Release:
         """Tilt, minimise, hide the solver's error, and say what was promised."""
         self.check(risk, budget, constants)
@@ -173,25 +185,41 @@ class ObjectivePerturbation:
             error = risk.certificate(size, table.d).gradient_error
             return exact_release(risk, table, max(EXACT, 4.0 * error))
         if constants == "paper":
+            assert isinstance(risk, RankingRisk)  # as ``check_paper`` saw to
+            assert isinstance(table, PairTable)
             return paper_release(risk, table, budget, source)
         plan = self.plan(risk, size, table.d, budget)
         b = plan.tilt.add(np.zeros(table.d), source)
-        found = minimise(plan.risk, table, plan.tolerance, b)
+        found = minimise(cast(CurvedRisk[Table], plan.risk), table, plan.tolerance, b)
         w = L2Ball(plan.radius).project(found.w)
         return Release(plan.finish.add(w, source), _promise(risk, budget, plan, source), _trace(risk, plan))
 
 
-def _confined(risk: RankingRisk, size: TableSize) -> RankingRisk:
-    """Confine w to the ball that holds every minimiser without noise, where the slope is lower there.
+def _smoother(risk: Linear) -> str:
+    return "huber" if risk.loss.residual else "smoothed-hinge"
+
+
+def _profile(certificate: Certificate) -> Profile:
+    """Return what a Gaussian tilt spends on the change that one record makes: of pairs, or of one or two records."""
+    if certificate.partners > 0:
+        return OfPairs(certificate.one_signed)
+    if certificate.adjacency is Adjacency.ADD_REMOVE:
+        return OfRecord(certificate.one_signed)
+    single = certificate.pair_lipschitz / certificate.size.n
+    return OfExchange(certificate.one_signed, min(1.0, single / certificate.gradient_sensitivity))
+
+
+def _confined(risk: Linear, size: TableSize) -> Linear:
+    """Confine w to the ball that holds every minimiser without noise, where gradients move less there.
 
     Whatever the noise carries out of this ball is only noise.
     """
     within = risk.confined(size, math.inf)
-    lower, steepest = (one.loss.slope_bound(one.constraint.radius * one.diameter) for one in (within, risk))
-    return within if lower <= CONFINING * steepest else risk
+    lower, most = (one.certificate(size, tilt=math.inf).gradient_sensitivity for one in (within, risk))
+    return within if lower <= CONFINING * most else risk
 
 
-def _trace(risk: RankingRisk, plan: Perturbation) -> dict[str, Any]:
+def _trace(risk: Linear, plan: Perturbation) -> dict[str, Any]:
     return {
         "regularization": risk.regularization,
         "ridge": plan.risk.regularization,
@@ -200,7 +228,7 @@ def _trace(risk: RankingRisk, plan: Perturbation) -> dict[str, Any]:
     }
 
 
-def _promise(risk: RankingRisk, budget: Budget, plan: Perturbation, source: BitSource) -> Guarantee:
+def _promise(risk: Linear, budget: Budget, plan: Perturbation, source: BitSource) -> Guarantee:
     tilt, finish = plan.tilt, plan.finish
     spent = budget.epsilon * (1.0 - FINISH) - plan.shift
     shares = (
