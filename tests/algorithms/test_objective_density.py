@@ -7,17 +7,16 @@ release of (w, c), with the noise, regulariser and set that the algorithm plans.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import product
 
 import pytest
 
 from diptych import Adjacency, Budget, Logistic, SmoothedHinge, Squared, SquaredHinge
 from diptych.algorithms.objective_perturbation import FINISH, ObjectivePerturbation, Perturbation
-from diptych.audit import Compared, search_densities
 from diptych.risks import RankingRisk
 from diptych.sets import Free, L2Ball
 from diptych.spec import OF_PAIRS, TableSize
+from tests.densities import attack, with_noise
 
 PURE, APPROXIMATE = Budget(1.5), Budget(1.5, 1e-2)
 LAWS = [("laplace", PURE), ("norm-laplace", PURE), ("gaussian", APPROXIMATE)]
@@ -46,25 +45,6 @@ def setting(loss, regularization, constraint, adjacency, n: int = 3) -> tuple[Ra
 def planned(problem, noise: str, budget: Budget, adjacency, d: int) -> tuple[TableSize, Perturbation]:
     risk, size = setting(*problem, adjacency)
     return size, ObjectivePerturbation(noise).plan(risk, size, d, budget)
-
-
-def spent(found: Compared, budget: Budget) -> float:
-    """The share of the noise's and the Jacobian's budget: of delta at that epsilon, or of epsilon where delta is 0."""
-    if budget.pure:
-        return found.largest / ((1.0 - FINISH) * budget.epsilon)
-    return found.divergence / ((1.0 - FINISH) * budget.delta)
-
-
-def attack(plan: Perturbation, size: TableSize, d: int, budget: Budget, rounds: int, seed: int = 0) -> float:
-    """Return the share of the budget that the worst neighbours found spend."""
-    epsilon = (1.0 - FINISH) * budget.epsilon
-    found = search_densities(plan.risk, size, d, plan.tilt, epsilon, seed, rounds)
-    assert found.mass == pytest.approx(1.0, abs=3e-3)
-    return spent(found, budget)
-
-
-def with_noise(plan: Perturbation, factor: float) -> Perturbation:
-    return replace(plan, tilt=replace(plan.tilt, scale=plan.tilt.scale * factor))
 
 
 def cases(problems, planar):

@@ -1,8 +1,8 @@
 """What a Gaussian b inside a minimisation spends: bounds of delta by how one record can change the gradient.
 
 The two values of b that lead to one minimiser w on neighbouring tables differ by Gamma, the change of the gradient at
-w. Its norm is at most s, its direction depends on w, hence on b. mu = s/sigma. The Jacobian's share of the budget is not
-counted here. Proofs: ``docs/theory/objective-perturbation.md``, Lemmas 3 to 5 (pairs), 10 and 11 (points).
+w. Its norm is at most s, its direction depends on w, hence on b. mu = s/sigma. The Jacobian's share of the budget is
+not counted here. Proofs: ``docs/theory/objective-perturbation.md``, Lemmas 3 to 5 (pairs), 10 and 11 (points).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class OfRecord:
 
 @dataclass(frozen=True)
 class OfExchange:
-    """A record is replaced: Gamma lies in one plane, and in a part of it if the slope has one sign.
+    """A record is replaced: Gamma lies in one plane, within a parallelogram and a circle of radius s.
 
     ``share`` is the most that a single gradient can measure, of s: from 1/2 to 1.
     """
@@ -78,16 +78,21 @@ class OfExchange:
     share: float = 1.0
 
     def delta(self, mu: float, epsilon: float) -> float:
-        """Return mu sqrt(2 pi) e^epsilon Phi(-epsilon/mu - mu/2), or with one sign Lemma 11's bound if it is less.
+        """Return P(mu), that of any Gamma in the plane (Lemma 10), or the sum over corners and arcs if it is less.
 
-        That is D(mu) + 2 D(share mu) + (A/2 pi) P(mu), D a plain Gaussian release's delta, P the plane's (Lemma 10)
-        and A the angle within which Gamma can measure s.
+        Lemma 11, with D the delta of a plain Gaussian release and A the largest angle of an arc: D(mu) + A/(2 pi) P(mu)
+        + 2 D(share mu) if the slope has one sign, else twice the first two terms, and the same for the other diagonal,
+        which measures at most sqrt(2) share s.
         """
         plane = _plane(mu, epsilon)
-        if not self.one_signed:
-            return min(1.0, plane)
-        corners = _half_line(mu, epsilon) + 2.0 * _half_line(self.share * mu, epsilon)
-        return min(1.0, plane, corners + self.angle / (2.0 * math.pi) * plane)
+        arc = self.angle / (2.0 * math.pi) * plane
+        spent = _half_line(mu, epsilon) + arc
+        if self.one_signed:
+            spent += 2.0 * _half_line(self.share * mu, epsilon)
+        else:
+            other = math.sqrt(2.0) * self.share
+            spent = 2.0 * (spent + _half_line(min(1.0, other) * mu, epsilon) + (arc if other > 1.0 else 0.0))
+        return min(1.0, plane, spent)
 
     @property
     def angle(self) -> float:

@@ -1,6 +1,6 @@
 """Densities of tilted minimisers in one and two dimensions, integrated: objective perturbation attacked at its root.
 
-The density of (w, c), the minimiser and its multiplier on the sphere, is evaluated from explicit pairs
+The density of (w, c), the minimiser and its multiplier on the sphere, is evaluated from explicit pairs or records
 (``docs/theory/objective-perturbation.md``, Lemma 1) and compared between neighbouring tables on a grid.
 """
 
@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diptych.accounting import NoisePlan
-from diptych.audit.explicit import pair_weight
+from diptych.audit.explicit import terms
 from diptych.audit.neighbours import Neighbours
-from diptych.risks import PairTable, RankingRisk
+from diptych.audit.sensitivity import tables_of
+from diptych.risks import PairTable, PointRisk, PointTable, RankingRisk
 from diptych.spec import Adjacency, TableSize
 
 Array = NDArray[np.float64]
+Linear: TypeAlias = RankingRisk | PointRisk
+Rows: TypeAlias = PairTable | PointTable
 
 CELLS = 400  # a dimension
 COARSE = 100  # while a search climbs
@@ -43,8 +47,8 @@ class Compared:
 class Worst(Compared):
     """The worst pair of neighbours that a search met."""
 
-    table: PairTable
-    neighbour: PairTable
+    table: Rows
+    neighbour: Rows
 
 
 @dataclass(frozen=True)
@@ -75,24 +79,24 @@ class Grid:
         return cls(np.r_[w, sphere], np.r_[inside.c, c], np.r_[measure, cell])
 
     @classmethod
-    def holding(cls, risk: RankingRisk, size: TableSize, d: int, tilt: NoisePlan, cells: int = CELLS) -> Grid:
+    def holding(cls, risk: Linear, size: TableSize, d: int, tilt: NoisePlan, cells: int = CELLS) -> Grid:
         """Cover nearly all of the mass that the minimisers of any table of this size have under this tilt."""
         spread = 12.0 * tilt.scale if tilt.noise == "gaussian" else 40.0 * tilt.scale
-        push = risk.loss.slope_bound(risk.constraint.radius * risk.diameter) * risk.diameter * risk.mass(size)
+        push = risk.certificate(size, d, tilt=math.inf).lipschitz
         reach = (push + spread) / risk.regularization
         radius = min(reach, risk.constraint.radius)
         return cls.of(d, radius, risk.constraint.radius < reach, (push + spread) / radius, cells)
 
 
-def log_density(risk: RankingRisk, size: TableSize, table: PairTable, tilt: NoisePlan, grid: Grid) -> Array:
+def log_density(risk: Linear, size: TableSize, table: Rows, tilt: NoisePlan, grid: Grid) -> Array:
     """Log density of (w, c) at the points of the grid, for the ideal continuous tilt."""
-    d, scale = table.d, pair_weight(size)
-    apart = (table.X[table.positive][:, None] - table.X[~table.positive][None]).reshape(-1, d)
-    margins = grid.w @ apart.T
+    d = table.d
+    vectors, offsets, weight = terms(risk, size, table)
+    margins = offsets + grid.w @ vectors.T
     whole = risk.regularization + grid.c
-    b = -scale * risk.loss.slope(margins) @ apart - whole[:, None] * grid.w
-    squares = (apart[:, :, None] * apart[:, None, :]).reshape(-1, d * d)
-    bend = (scale * risk.loss.curvature(margins) @ squares).reshape(-1, d, d) + whole[:, None, None] * np.eye(d)
+    b = -weight * risk.loss.slope(margins) @ vectors - whole[:, None] * grid.w
+    squares = (vectors[:, :, None] * vectors[:, None, :]).reshape(-1, d * d)
+    bend = (weight * risk.loss.curvature(margins) @ squares).reshape(-1, d, d) + whole[:, None, None] * np.eye(d)
     jacobian = np.linalg.slogdet(bend)[1]
     on_sphere = grid.c > 0.0
     if on_sphere.any():
@@ -120,9 +124,9 @@ def _log_noise(tilt: NoisePlan, b: Array) -> Array:
 
 
 def compare(
-    risk: RankingRisk,
+    risk: Linear,
     size: TableSize,
-    pair: tuple[PairTable, PairTable],
+    pair: tuple[Rows, Rows],
     tilt: NoisePlan,
     epsilon: float,
     cells: int = CELLS,
@@ -144,25 +148,27 @@ def _contrast(p: Array, q: Array, grid: Grid, epsilon: float) -> Compared:
 
 
 def search_densities(
-    risk: RankingRisk, size: TableSize, d: int, tilt: NoisePlan, epsilon: float, seed: int, rounds: int
+    risk: Linear, size: TableSize, d: int, tilt: NoisePlan, epsilon: float, seed: int, rounds: int
 ) -> Worst:
     """Climb over neighbouring tables for the largest divergence (for pure noise, the largest log-ratio)."""
     rng = np.random.default_rng(seed)
-    adjacency = Adjacency(risk.adjacency)
+    adjacency, (kind, classes) = Adjacency(risk.adjacency), tables_of(risk, size)
     pure = tilt.noise != "gaussian"
 
     def value(found: Compared) -> float:
         return found.largest if pure else found.divergence
 
     def both(pairs: Neighbours, cells: int) -> tuple[Compared, Compared]:
-        return compare(risk, size, pairs.tables(0), tilt, epsilon, cells)
+        return compare(risk, size, pairs.tables(0, kind), tilt, epsilon, cells)
 
     def coarse(pairs: Neighbours) -> float:
         return max(map(value, both(pairs, COARSE)))
 
     ends = []
     for _ in range(STARTS):
-        drawn = [Neighbours.random(rng, 1, size.n, d, 1.0, adjacency, size.positives or 0) for _ in range(DRAWS)]
+        drawn = [
+            Neighbours.random(rng, 1, size.n, d, 1.0, adjacency, size.positives or 0, classes) for _ in range(DRAWS)
+        ]
         reached, pairs = max(((coarse(pairs), pairs) for pairs in drawn), key=lambda end: end[0])
         for step in range(rounds):
             trial = pairs.moved(rng, np.array([10.0 ** (-3.0 * step / rounds * rng.random())]), 1.0, adjacency)
@@ -172,5 +178,5 @@ def search_densities(
         ends.append((reached, pairs))
     pairs = max(ends, key=lambda end: end[0])[1]
     there, back = both(pairs, CELLS)
-    table, neighbour = pairs.tables(0) if value(there) >= value(back) else pairs.tables(0)[::-1]
+    table, neighbour = pairs.tables(0, kind) if value(there) >= value(back) else pairs.tables(0, kind)[::-1]
     return Worst(**vars(max(there, back, key=value)), table=table, neighbour=neighbour)

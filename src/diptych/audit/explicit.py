@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diptych.losses import Loss
-from diptych.risks import MetricRisk, PointRisk, RankingsRisk, Risk
+from diptych.risks import MetricRisk, PointRisk, RankingRisk, RankingsRisk, Risk
 from diptych.sets import unpack
 from diptych.spec import TableSize
 
@@ -69,6 +69,13 @@ def explicit_point_gradients(risk: PointRisk, size: TableSize, X: Array, codes: 
     return np.asarray(np.einsum("bn,bnd->bd", slopes, X) / size.n)
 
 
+def explicit_point_hessians(risk: PointRisk, size: TableSize, X: Array, codes: Codes, w: Array) -> Array:
+    """Unregularised Hessians of point risks at vectors w, for a batch of small tables, record by record."""
+    scores, y = np.einsum("bnd,bd->bn", X, w), numbers(risk, codes)
+    bends = risk.loss.curvature(y - scores if risk.loss.residual else y * scores)
+    return np.asarray(np.einsum("bn,bnk,bnl->bkl", bends, X, X) / size.n)
+
+
 def numbers(risk: PointRisk, codes: Codes) -> Array:
     """Return 1 or -1 for two classes; for residuals the largest label, the smallest or the one between them."""
     return np.asarray((codes - 1.0) * risk.labels if risk.loss.residual else 2.0 * codes - 1.0)
@@ -90,6 +97,23 @@ def gradients(risk: Risk[Any], size: TableSize, X: Array, codes: Codes, w: Array
     if isinstance(risk, PointRisk):
         return explicit_point_gradients(risk, size, X, codes, w)
     return explicit_gradients(risk.loss, X, codes, w, pair_weight(size))
+
+
+def hessians(risk: RankingRisk | PointRisk, size: TableSize, X: Array, codes: Codes, w: Array) -> Array:
+    """Unregularised Hessians of risks of rankings or points at vectors w, for a batch of small tables."""
+    if isinstance(risk, PointRisk):
+        return explicit_point_hessians(risk, size, X, codes, w)
+    return explicit_hessians(risk.loss, X, codes, w, pair_weight(size))
+
+
+def terms(risk: RankingRisk | PointRisk, size: TableSize, table: Any) -> tuple[Array, Array, float]:
+    """Return vectors a_j, offsets c_j and the weight u of a risk that is the sum of u l(c_j + w.a_j) over j."""
+    if not isinstance(risk, PointRisk):
+        apart = (table.X[table.positive][:, None] - table.X[~table.positive][None]).reshape(-1, table.d)
+        return apart, np.zeros(len(apart)), pair_weight(size)
+    if risk.loss.residual:
+        return -table.X, table.y, 1.0 / size.n
+    return table.y[:, None] * table.X, np.zeros(table.n), 1.0 / size.n
 
 
 def _apart(X: Array) -> Array:

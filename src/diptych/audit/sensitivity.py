@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diptych.audit.explicit import explicit_hessians, gradients, numbers, pair_weight, parameters
+from diptych.audit.explicit import gradients, hessians, numbers, parameters
 from diptych.audit.neighbours import Neighbours
 from diptych.risks import (
     MetricRisk,
@@ -70,16 +70,15 @@ def search_gradient(
 
 
 def search_determinant(
-    risk: RankingRisk, size: TableSize, d: int, ridge: float, seed: int, batch: int = 64, rounds: int = 400
+    risk: RankingRisk | PointRisk, size: TableSize, d: int, ridge: float, seed: int, batch: int = 64, rounds: int = 400
 ) -> Found:
     """Search neighbouring tables and w in the set for the largest change of log det(Hessian + ridge I)."""
     claimed = risk.certificate(size, d, tilt=np.inf).determinant_shift(ridge, d)
-    scale = pair_weight(size)
 
     def change(pairs: Neighbours) -> Array:
         here, there = (
-            np.linalg.slogdet(explicit_hessians(risk.loss, X, positive, pairs.w, scale) + ridge * np.eye(d))[1]
-            for X, positive in pairs.sides()
+            np.linalg.slogdet(hessians(risk, size, X, codes, pairs.w) + ridge * np.eye(d))[1]
+            for X, codes in pairs.sides()
         )
         return np.asarray(np.abs(here - there))
 
@@ -117,7 +116,7 @@ def search_output(
 
     ``result`` takes a table of the risk to a vector, without noise; the record that is replaced is the last one.
     """
-    kind, _ = _tables_of(risk, size)
+    kind, _ = tables_of(risk, size)
 
     def change(pairs: Neighbours) -> Array:
         tables = (pairs.tables(k, kind) for k in range(len(pairs.X)))
@@ -126,7 +125,7 @@ def search_output(
     return _climb(change, risk, size, d, 1.0, claimed, np.random.default_rng(seed), batch, rounds)
 
 
-def _tables_of(risk: Risk[Any], size: TableSize) -> tuple[Callable[[Array, Any], Any], int]:
+def tables_of(risk: Risk[Any], size: TableSize) -> tuple[Callable[[Array, Any], Any], int]:
     """Return what makes tables for a risk, and how many classes they shall have."""
     if isinstance(risk, RankingsRisk):
         return (lambda X, codes: RankingsTable(MetricTable(X, codes, risk.classes))), risk.classes
@@ -154,7 +153,7 @@ def _climb(
     rounds: int,
 ) -> Found:
     """Climb from many random starts by random moves whose size shrinks; keep what gets worse for the claim."""
-    adjacency, positives, (kind, classes) = Adjacency(risk.adjacency), size.positives or 0, _tables_of(risk, size)
+    adjacency, positives, (kind, classes) = Adjacency(risk.adjacency), size.positives or 0, tables_of(risk, size)
     counts = risk.counts if isinstance(risk, RankingsRisk) else None
     pairs = Neighbours.random(rng, batch, size.n, d, radius, adjacency, positives, classes, risk.dimension(d), counts)
     best = change(pairs)
