@@ -19,11 +19,13 @@ def spent(found: Compared, budget: Budget) -> float:
     return found.divergence / ((1.0 - FINISH) * budget.delta)
 
 
-def attack(plan: Perturbation, size: TableSize, d: int, budget: Budget, rounds: int, seed: int = 0) -> float:
-    """Return the share of the budget that the worst neighbours found spend."""
+def attack(
+    plan: Perturbation, size: TableSize, d: int, budget: Budget, rounds: int, seed: int = 0, error: float = 3e-3
+) -> float:
+    """Return the share of the budget that the worst neighbours found spend; ``error`` is what the mass may miss."""
     epsilon = (1.0 - FINISH) * budget.epsilon
     found = search_densities(plan.risk, size, d, plan.tilt, epsilon, seed, rounds)
-    assert found.mass == pytest.approx(1.0, abs=3e-3)
+    assert found.mass == pytest.approx(1.0, abs=error)
     return spent(found, budget)
 
 

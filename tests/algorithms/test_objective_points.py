@@ -82,7 +82,7 @@ def test_where_the_jacobian_counts_neighbours_never_spend_more(problem, law, adj
     noise, budget = law
     size, plan = planned(problem, noise, budget, adjacency, d)
     assert plan.shift > 0.1 * budget.epsilon
-    share = attack(plan, size, d, budget, rounds=60 if d == 1 else 20)
+    share = attack(plan, size, d, budget, rounds=60 if d == 1 else 20, error=0.02)
     print(f"{problem} {noise} {adjacency} d={d}: {share:.3f} of the budget, shift {plan.shift:.3f}")
     assert share <= 1.0 + QUADRATURE
 
@@ -115,7 +115,7 @@ def test_all_neighbours_spend_no_more_than_promised(problem, noise, budget, n, d
         return  # refused: tests/risks/test_point.py
     size = size_of(adjacency, n)
     plan = ObjectivePerturbation(noise).plan(PointRisk(*problem, adjacency), size, d, budget)
-    assert attack(plan, size, d, budget, rounds=250 if d == 1 else 40, seed=1) <= 1.0 + QUADRATURE
+    assert attack(plan, size, d, budget, rounds=250 if d == 1 else 40, seed=1, error=0.05) <= 1.0 + QUADRATURE
 
 
 # --- determinants

@@ -16,8 +16,8 @@ import pytest
 
 from diptych import Absolute, Adjacency, Budget, Hinge, Huber, Logistic, OutputPerturbation, QNormHinge, SmoothedHinge
 from diptych.accounting import NoisePlan, gaussian_mu
-from diptych.algorithms import EpochGD, GDOutput, NoisyGD
-from diptych.audit import claims, distinguish, search_minimiser, search_output
+from diptych.algorithms import EpochGD, GDOutput, NoisyGD, ObjectivePerturbation
+from diptych.audit import claims, distinguish, search_densities, search_minimiser, search_output
 from diptych.noise import SeededBits
 from diptych.risks import PointRisk
 from diptych.sets import Free, L2Ball
@@ -114,6 +114,10 @@ class Case:
     def neighbours(self) -> tuple[Any, Any]:
         """The worst tables that a search finds; for noisy gradients, at the origin where the descent starts."""
         size = size_of(self.risk.adjacency, 8 if isinstance(self.algorithm, EpochGD) else 2)
+        if isinstance(self.algorithm, ObjectivePerturbation):
+            plan = self.algorithm.plan(self.risk, size, 1, self.budget)
+            worst = search_densities(plan.risk, size, 1, plan.tilt, 0.99 * self.budget.epsilon, seed=0, rounds=60)
+            return worst.table, worst.neighbour
         if isinstance(self.algorithm, OutputPerturbation):
             found = search_minimiser(self.risk, size, 1, seed=0, batch=8, rounds=40)
         else:
@@ -132,7 +136,12 @@ class Case:
 
 
 GD = GDOutput(4, 0.01, "gaussian")
+STIFF = 50.0  # the regulariser outweighs the curvature: nearly all of the budget goes to the noise in the objective
 FEW = [
+    Case(ObjectivePerturbation("gaussian"), PointRisk(STEEP, STIFF), APPROXIMATE),
+    Case(ObjectivePerturbation("gaussian"), PointRisk(Logistic(1.0, 0.25), STIFF, adjacency=COMING), APPROXIMATE),
+    Case(ObjectivePerturbation("laplace"), PointRisk(Huber(0.3), STIFF, adjacency=COMING), PURE),
+    Case(ObjectivePerturbation("norm-laplace"), PointRisk(STEEP, STIFF, L2Ball(0.02), WITHIN), PURE),
     Case(OutputPerturbation("gaussian"), PointRisk(STEEP, 3.0), APPROXIMATE),
     Case(OutputPerturbation("laplace"), PointRisk(Huber(0.1), 3.0, adjacency=COMING), PURE),
     Case(OutputPerturbation("norm-laplace"), PointRisk(Logistic(1.0, 0.1), 3.0, adjacency=WITHIN), PURE),
@@ -146,6 +155,8 @@ KINDS = [*product([STEEP, Logistic(1.0, 0.1)], Adjacency), (Huber(0.05), REPLACE
 EVERY = [
     Case(algorithm, PointRisk(loss, lam, L2Ball(3.0), adjacency), budget)
     for algorithm, lam, budget in (
+        (ObjectivePerturbation("gaussian"), STIFF, APPROXIMATE),
+        (ObjectivePerturbation("laplace"), STIFF, PURE),
         (OutputPerturbation("gaussian"), 3.0, APPROXIMATE),
         (OutputPerturbation("laplace"), 3.0, PURE),
         (GD, 0.0, APPROXIMATE),
@@ -165,6 +176,7 @@ def quick(monkeypatch) -> None:
     """Plans are public, so that they need not be made anew for each of thousands of runs."""
     for place in ("accounting.plan", "algorithms.noisy_descent"):
         monkeypatch.setattr(f"diptych.{place}.gaussian_mu", lru_cache(gaussian_mu))
+    monkeypatch.setattr(ObjectivePerturbation, "plan", lru_cache(ObjectivePerturbation.plan))
 
 
 def attack(case: Case, runs: int, monkeypatch) -> None:
