@@ -25,6 +25,7 @@ _HOMES = {
     "Guarantee": "diptych.spec",
     "Hinge": "diptych.losses",
     "Huber": "diptych.losses",
+    "JL": "diptych.algorithms",
     "Logistic": "diptych.losses",
     "MetricLearner": "diptych.estimators",
     "NoisyGD": "diptych.algorithms",
@@ -44,6 +45,7 @@ _HOMES = {
 
 __all__ = [
     "DPSGD",
+    "JL",
     "AUCClassifier",
     "Absolute",
     "Adjacency",
@@ -78,6 +80,7 @@ __all__ = [
 if TYPE_CHECKING:
     from diptych.algorithms import (
         DPSGD,
+        JL,
         Directions,
         EpochGD,
         GDOutput,

@@ -23,6 +23,7 @@ from diptych.algorithms.online import OnlineOutput
 from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
 from diptych.algorithms.private_auc import PrivateScore, private_auc
+from diptych.algorithms.projection import JL
 from diptych.algorithms.sgd_output import SGDOutput
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "DESCENDING",
     "DPSGD",
     "EXACT_REGULARIZATION",
+    "JL",
     "METRICS",
     "MINIMISING",
     "POINTWISE",

@@ -19,6 +19,7 @@ from diptych.algorithms.objective_perturbation import ObjectivePerturbation
 from diptych.algorithms.online import OnlineOutput
 from diptych.algorithms.output_descent import GDOutput
 from diptych.algorithms.output_perturbation import OutputPerturbation
+from diptych.algorithms.projection import JL
 from diptych.algorithms.sgd_output import SGDOutput
 from diptych.risks import Risk
 from diptych.risks.linear import LinearRisk
@@ -31,7 +32,7 @@ MINIMISING: Kinds = {kind.name: kind for kind in (OutputPerturbation, ObjectiveP
 DESCENDING: Kinds = {kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, OnlineOutput, SGDOutput, DPSGD)}
 ALGORITHMS: Kinds = {**MINIMISING, **DESCENDING}
 METRICS: Kinds = {Directions.name: Directions, **DESCENDING}
-POINTWISE: Kinds = {**MINIMISING, **{kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, DPSGD)}}
+POINTWISE: Kinds = {**MINIMISING, **{kind.name: kind for kind in (GDOutput, NoisyGD, EpochGD, DPSGD, JL)}}
 
 EXACT_REGULARIZATION = 1e-4
 ADDED_RISK = {  # that the noise may add: fitted to public data sets, docs/theory/regularization.md

@@ -4,13 +4,16 @@ from diptych.noise.batches import Batches, Coins, Sampler, Subsets
 from diptych.noise.bits import BitSource, SecureBits, SeededBits, bit_source, draw_indices, permutation
 from diptych.noise.floating import gaussian, norm_laplace
 from diptych.noise.lattice import RESOLUTION, Lattice, discrete_gaussian, discrete_laplace
+from diptych.noise.projections import MAPS, RandomMap
 
 __all__ = [
+    "MAPS",
     "RESOLUTION",
     "Batches",
     "BitSource",
     "Coins",
     "Lattice",
+    "RandomMap",
     "Sampler",
     "SecureBits",
     "SeededBits",

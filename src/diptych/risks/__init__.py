@@ -9,7 +9,7 @@ from diptych.risks.projected import ProjectedMinimum, minimise_projected
 from diptych.risks.ranking import RankingRisk
 from diptych.risks.rankings import RankingsRisk, RankingsTable
 from diptych.risks.stochastic import stochastic_mean
-from diptych.risks.table import PairTable, PointTable
+from diptych.risks.table import PairTable, PointTable, SparseTable
 
 __all__ = [
     "Certificate",
@@ -26,6 +26,7 @@ __all__ = [
     "RankingsTable",
     "Risk",
     "Rows",
+    "SparseTable",
     "Table",
     "iteration_bound",
     "minimise",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
 from diptych.kernels import combine, gram, scores
+from diptych.kernels.projections import Block, map_rows
 from diptych.spec import Adjacency, TableSize
 
 Array = NDArray[np.float64]
@@ -71,13 +75,30 @@ class PairTable(RowTable):
         return self.take(np.sort(np.concatenate(keep)))
 
 
-class PointTable(RowTable):
-    """Rows with a number each: 1 or -1 for a class, or a label within the bounds of the risk.
+class LinearMap(Protocol):
+    """A map of rows to fewer dimensions."""
+
+    @property
+    def dimension(self) -> int:
+        """Of the images."""
+        ...
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what the features are mapped to, some at a time."""
+        ...
+
+    def column(self, feature: int) -> Array:
+        """Return what one feature is mapped to."""
+        ...
+
+
+class Numbered:
+    """What tables of points share: a number a record, and the number of records that is public.
 
     Parameters
     ----------
-    X
-        Rows, the column of the intercept among them, no longer than the risk's ``norm``.
+    n
+        How many records there are.
     y
         One number a row.
     n_public
@@ -85,21 +106,17 @@ class PointTable(RowTable):
         most twice as large.
     """
 
-    def __init__(self, X: Array, y: Array, n_public: int | None = None) -> None:
-        super().__init__(X)
+    def __init__(self, n: int, y: Array, n_public: int | None) -> None:
+        self.n = n
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         self.n_public = n_public
-        if n_public is not None and self.n > EXCESS * n_public:
+        if n_public is not None and n > EXCESS * n_public:
             raise ValueError("n_public is less than half of the number of records; declare a larger one.")
 
     @property
     def codes(self) -> NDArray[np.int64]:
         """1 for a positive number, else 0."""
         return (self.y > 0).astype(np.int64)
-
-    def take(self, rows: NDArray[np.intp]) -> PointTable:
-        """Return the table of these records."""
-        return PointTable(self.X[rows], self.y[rows], self.n_public)
 
     def size(self, adjacency: Adjacency) -> TableSize:
         """Return what this adjacency makes public of the table's sizes."""
@@ -112,10 +129,6 @@ class PointTable(RowTable):
         """Return the weight of a record in a mean: one over the public number of records."""
         return 1.0 / (self._declared() if adjacency is Adjacency.ADD_REMOVE else self.n)
 
-    def thin(self, per_class: int) -> PointTable:
-        """Return a table of at most about twice as many evenly spaced records."""
-        return self.take(np.arange(self.n)[:: -(-self.n // (2 * per_class))])
-
     def _declared(self) -> int:
         if self.n_public is None:
             raise ValueError(
@@ -123,3 +136,60 @@ class PointTable(RowTable):
                 "number near what is publicly known."
             )
         return self.n_public
+
+
+class PointTable(RowTable, Numbered):
+    """Rows with a number each: 1 or -1 for a class, or a label within the bounds of the risk.
+
+    Parameters
+    ----------
+    X
+        Rows, the column of the intercept among them, no longer than the risk's ``norm``.
+    y, n_public
+        As of ``Numbered``.
+    """
+
+    def __init__(self, X: Array, y: Array, n_public: int | None = None) -> None:
+        RowTable.__init__(self, X)
+        Numbered.__init__(self, self.n, y, n_public)
+
+    def take(self, rows: NDArray[np.intp]) -> PointTable:
+        """Return the table of these records."""
+        return PointTable(self.X[rows], self.y[rows], self.n_public)
+
+    def thin(self, per_class: int) -> PointTable:
+        """Return a table of at most about twice as many evenly spaced records."""
+        return self.take(np.arange(self.n)[:: -(-self.n // (2 * per_class))])
+
+    def mapped(self, phi: LinearMap) -> Array:
+        """Return the images of the rows."""
+        return map_rows(self.X, phi.blocks(), phi.dimension)
+
+
+class SparseTable(Numbered):
+    """Rows of a sparse matrix with a number each, which are only ever mapped to fewer dimensions.
+
+    Parameters
+    ----------
+    X
+        Rows in the caller's units: compressed sparse rows, which are never copied.
+    factors
+        What each row is multiplied by, so that it is within the bounds.
+    constant
+        A last feature that all rows share, for the intercept; 0 for none.
+    y, n_public
+        As of ``Numbered``.
+    """
+
+    def __init__(self, X: Any, factors: Array, constant: float, y: Array, n_public: int | None = None) -> None:
+        super().__init__(X.shape[0], y, n_public)
+        self.X, self.factors, self.constant = X, factors, constant
+        self.d: int = X.shape[1] + (constant > 0.0)
+
+    def mapped(self, phi: LinearMap) -> Array:
+        """Return the images of the rows, scaled and with their last feature."""
+        out = map_rows(self.X, phi.blocks(), phi.dimension)
+        out *= self.factors[:, None]
+        if self.constant > 0.0:
+            out += self.constant * phi.column(self.d - 1)
+        return out
