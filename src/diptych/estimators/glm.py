@@ -42,9 +42,10 @@ class GLMClassifier(ClassifierMixin, GeneralisedLinearModel):  # type: ignore[mi
         Privacy budget, above 0; infinity fits without privacy: with ``algorithm="auto"`` the exact optimum.
     delta : float or "auto", default="auto"
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
-    algorithm : {"auto", "output-perturbation", "gd-output", "noisy-gd", "epoch-gd", "dp-sgd"} or algorithm object, \
-default="auto"
-        How to release. "auto" is "noisy-gd" where delta is above 0, else "output-perturbation".
+    algorithm : {"auto", "output-perturbation", "objective-perturbation", "gd-output", "noisy-gd", "epoch-gd", \
+"dp-sgd", "jl"} or algorithm object, default="auto"
+        How to release. "jl" is for many features, and takes a sparse X without a dense copy. "auto" is "noisy-gd" where
+        delta is above 0, else "output-perturbation".
     loss : {"logistic", "hinge", "squared-hinge", "smoothed-hinge", "q-norm-hinge", "squared"} or loss object, \
 default="logistic"
         The loss of a margin; an object such as ``QNormHinge(q=1.5)`` sets its constants.
@@ -128,7 +129,7 @@ default="logistic"
 
     def decision_function(self, X: Any) -> Array:
         """Score records: positive for the second class."""
-        return linear_scores(self, X)
+        return linear_scores(self, X, sparse=True)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the second class where the score is above 0."""
@@ -233,7 +234,7 @@ class GLMRegressor(RegressorMixin, GeneralisedLinearModel):  # type: ignore[misc
 
     def predict(self, X: Any) -> Array:
         """Predict labels, which may lie outside their bounds."""
-        return linear_scores(self, X)
+        return linear_scores(self, X, sparse=True)
 
     def _read_settings(self) -> LabelScaler:
         return read_label_bounds(self.label_bounds)

@@ -9,10 +9,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 
 from diptych.algorithms import (
     EXACT_REGULARIZATION,
+    JL,
     POINTWISE,
     Algorithm,
     NoisyGD,
@@ -32,11 +35,11 @@ from diptych.estimators.settings import (
     read_regularization,
     read_scaling,
 )
-from diptych.estimators.validation import read_rows, remember_features
+from diptych.estimators.validation import read_any_rows, remember_features
 from diptych.losses import Loss, loss_named
 from diptych.noise import bit_source
 from diptych.preprocessing import BallScaler
-from diptych.risks import PointRisk, PointTable
+from diptych.risks import PointRisk, PointTable, SparseTable
 from diptych.sets import ConvexSet, Free, L2Ball
 from diptych.spec import Adjacency, Bounds, Budget
 
@@ -82,12 +85,18 @@ class GeneralisedLinearModel(BaseEstimator, ABC):  # type: ignore[misc]
         declared = read_declared(self.n_public, risk.adjacency)
         candidates = self._candidates(risk, read_budget(self.epsilon, self.delta))
         bounds = read_bounds(self.bounds)
-        rows = read_rows(X)
-        numbers = self._read_labels(y, settings, len(rows))
+        if issparse(X):
+            _check_sparse(candidates, bounds)
+        rows = read_any_rows(X)
+        numbers = self._read_labels(y, settings, rows.shape[0])
         if declared is None:
-            need_records(len(rows))
+            need_records(rows.shape[0])
         scaler = BallScaler(bounds, rows.shape[1])
-        table = PointTable(_with_constant(scaler.transform(rows), scale), numbers, declared)
+        table: Any
+        if issparse(rows):
+            table = SparseTable(rows, scaler.factors(rows), scale, numbers, declared)
+        else:
+            table = PointTable(_with_constant(scaler.transform(rows), scale), numbers, declared)
         norm = math.hypot(0.5 * scaler.diameter, scale)
         release = self._release(replace(risk, norm=norm, diameter=scaler.diameter), table, candidates, lam, source)
         remember_features(self, X)
@@ -98,7 +107,7 @@ class GeneralisedLinearModel(BaseEstimator, ABC):  # type: ignore[misc]
     def _release(
         self,
         risk: PointRisk,
-        table: PointTable,
+        table: Any,
         candidates: tuple[Algorithm[PointRisk, PointTable], ...],
         lam: float | None,
         source: Any,
@@ -138,6 +147,26 @@ class GeneralisedLinearModel(BaseEstimator, ABC):  # type: ignore[misc]
                 return ()
             automatic = OutputPerturbation.name if not budget.private or budget.pure else automatic
         return suitable(algorithms_named(self.algorithm, POINTWISE, (automatic,)), draft, budget, "defended")
+
+    def __sklearn_tags__(self) -> Tags:
+        """Sparse tables suit ``jl`` only."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = isinstance(self.algorithm, JL) or self.algorithm == JL.name
+        return tags
+
+
+def _check_sparse(candidates: tuple[Algorithm[PointRisk, PointTable], ...], bounds: Bounds) -> None:
+    """Refuse a sparse table where rows would have to be filled."""
+    if not all(isinstance(one, JL) for one in candidates or (None,)):
+        raise TypeError(
+            "Sparse data was passed for X, which only algorithm='jl' takes without filling it; use that, or "
+            "X.toarray()."
+        )
+    if bounds.norm is None:
+        raise ValueError(
+            "bounds of a sparse X must be Bounds(norm=...): low and high would be moved to their centre, which fills "
+            "every zero."
+        )
 
 
 def _need_bounded(draft: PointRisk) -> None:

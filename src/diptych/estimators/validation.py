@@ -30,6 +30,19 @@ STRANGER = "y holds a label that is not in classes; drop such records or correct
 
 def read_rows(X: Any, name: str = "X") -> Array:
     """Return X as finite doubles in C order."""
+    return np.asarray(_read(X, name, sparse=False))
+
+
+def read_any_rows(X: Any, name: str = "X") -> Any:
+    """Return X as finite doubles: in C order, or if it is sparse as compressed rows without duplicates."""
+    rows: Any = _read(X, name, sparse=True)
+    if not isinstance(rows, np.ndarray) and not rows.has_canonical_format:
+        rows = rows.copy()  # the caller's own may not change
+        rows.sum_duplicates()
+    return rows
+
+
+def _read(X: Any, name: str, *, sparse: bool) -> Any:
     if isinstance(X, np.ma.MaskedArray):
         raise ValueError(f"{name} has a mask, which would be ignored; fill the masked values, one record at a time.")
     if getattr(getattr(X, "dtype", None), "kind", "?") in "mM":  # a missing time would pass for a number
@@ -38,15 +51,18 @@ def read_rows(X: Any, name: str = "X") -> Array:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # of casts that overflow: found below
-            rows = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name=name)
+            kinds = "csr" if sparse else False
+            rows = check_array(
+                X, accept_sparse=kinds, dtype=np.float64, order="C", ensure_all_finite=False, input_name=name
+            )
     except Exception as error:  # the original quotes values of the table: it must not be shown, not even as a cause
         raise _harmless(error, name) from None
-    if not all_finite(rows):
+    if not all_finite(rows if isinstance(rows, np.ndarray) else rows.data[None]):
         raise ValueError(
             f"{name} contains NaN or infinity (inf); impute or drop such records by a rule that looks at one record "
             "at a time."
         )
-    return np.asarray(rows)
+    return rows
 
 
 def read_pairs(pairs: Any, estimator: Any) -> Array:
@@ -158,10 +174,10 @@ def read_numbers(y: Any, n: int) -> Array:
     return np.asarray(numbers)
 
 
-def linear_scores(model: Any, X: Any) -> Array:
+def linear_scores(model: Any, X: Any, *, sparse: bool = False) -> Array:
     """Return w.x + b for the coefficients of a fitted model, of shape (1, d) or (d,)."""
     check_is_fitted(model)
-    rows = read_rows(X)
+    rows = read_any_rows(X) if sparse else read_rows(X)
     check_features(model, X)
     return np.asarray(rows @ np.ravel(model.coef_) + np.ravel(model.intercept_)[0])
 

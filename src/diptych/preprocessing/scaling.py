@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from diptych.kernels.projections import row_lengths
 from diptych.kernels.threads import in_chunks
 from diptych.spec import Bounds
 
@@ -107,6 +109,11 @@ class BallScaler:
             shrink = 1.0 / math.sqrt(self.features)
             in_chunks(lambda rows: _clip_box(X[rows], centre, half, shrink, out[rows]), X.shape[0])
         return out
+
+    def factors(self, X: Any) -> Array:
+        """Return what brings each row of a sparse matrix of compressed rows within the unit ball; X stays as it is."""
+        assert self.bounds.norm is not None  # a box would fill the zeros
+        return 1.0 / np.maximum(self.bounds.norm, row_lengths(X))
 
     @property
     def scales(self) -> Array:
