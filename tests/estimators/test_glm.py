@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import coo_matrix, csc_array, csr_matrix
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, r2_score
@@ -16,7 +17,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from diptych import Absolute, Bounds, GLMClassifier, GLMRegressor, Hinge, Huber, Logistic, OutputPerturbation
+from diptych import JL, Absolute, Bounds, GLMClassifier, GLMRegressor, Hinge, Huber, Logistic, OutputPerturbation
+from diptych.algorithms import MINIMISING
 from diptych.losses import LOSSES, RESIDUAL_LOSSES
 from diptych.risks import PointRisk, PointTable
 
@@ -79,7 +81,9 @@ def test_every_setting_fits_and_regresses(data, adjacency, loss) -> None:
 
 
 @both
-@pytest.mark.parametrize("algorithm", ["output-perturbation", "gd-output", "noisy-gd", "epoch-gd"])
+@pytest.mark.parametrize(
+    "algorithm", ["output-perturbation", "objective-perturbation", "gd-output", "noisy-gd", "epoch-gd"]
+)
 @pytest.mark.parametrize("regularization", ["auto", 0.03])
 @pytest.mark.parametrize("radius", [None, 2.0])
 def test_every_algorithm_fits(data, kind, algorithm, regularization, radius) -> None:
@@ -89,8 +93,52 @@ def test_every_algorithm_fits(data, kind, algorithm, regularization, radius) -> 
     exact = kind(math.inf, **settings).fit(X, y)
     assert exact.score(X, y) > (0.7 if kind is GLMClassifier else 0.4)
     assert model.score(X, y) > exact.score(X, y) - 0.4
-    if radius and algorithm != "output-perturbation":
+    if radius and algorithm not in MINIMISING:
         assert np.linalg.norm(model.release_.coef) <= 2.0 + 1e-9
+
+
+@both
+@pytest.mark.parametrize("sparse", [csr_matrix, csc_array, coo_matrix])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_sparse_tables_are_fitted_and_predicted_like_dense_ones(data, kind, sparse, intercept) -> None:
+    """The seed gives both the same map; without privacy both take the same steps."""
+    X, y = data[0] * (np.abs(data[0]) > 0.5), target(kind, data)
+    settings = {"algorithm": JL(9, "gaussian"), "fit_intercept": intercept, "random_state": 0, **NEEDED[kind]}
+    dense, filled = (kind(math.inf, **settings).fit(rows, y) for rows in (X, sparse(X)))
+    np.testing.assert_allclose(filled.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(filled.predict(sparse(X)), dense.predict(X), rtol=1e-6, atol=1e-9)
+    assert filled.score(sparse(X), y) > (0.6 if kind is GLMClassifier else 0.2)
+    private = kind(4.0, 1e-3, **settings).fit(sparse(X), y)
+    assert private.guarantee_.mechanism.startswith(
+        "random projection to 4" if not intercept else "random projection to 5"
+    )
+    assert private.n_features_in_ == 4
+
+
+def test_a_sparse_table_is_neither_filled_nor_changed(rng) -> None:
+    """Entries given twice are added in a copy; long rows are clipped, whatever the scale of their entries."""
+    rows = csr_matrix((np.array([1.0, 2.0, 4e3, 1.0]), np.array([0, 0, 1, 70]), np.array([0, 2, 3, 4])), (3, 90_000))
+    before, y = rows.copy(), [0, 1, 1]
+    settings = {"algorithm": JL(3), "bounds": Bounds(norm=5.0), "classes": (0, 1), "random_state": 0}
+    model = GLMClassifier(math.inf, 0.1, **settings).fit(rows, y)
+    np.testing.assert_array_equal(rows.data, before.data)
+    assert rows.nnz == 4
+    single = csr_matrix((np.array([3.0, 5.0, 1.0]), np.array([0, 1, 70]), np.array([0, 1, 2, 3])), (3, 90_000))
+    np.testing.assert_allclose(GLMClassifier(math.inf, 0.1, **settings).fit(single, y).coef_, model.coef_, atol=1e-9)
+
+
+@both
+def test_sparse_tables_are_refused_with_the_remedy_where_they_would_be_filled(data, kind) -> None:
+    X, y = csr_matrix(data[0]), target(kind, data)
+    for algorithm in ("auto", "noisy-gd", OutputPerturbation(), "objective-perturbation", "dp-sgd"):
+        with pytest.raises(TypeError, match="Sparse data was passed for X, which only algorithm='jl' takes"):
+            kind(algorithm=algorithm, **NEEDED[kind]).fit(X, y)
+    box = {**NEEDED[kind], "bounds": Bounds(low=-5.0, high=5.0)}
+    with pytest.raises(ValueError, match=r"bounds of a sparse X must be Bounds\(norm=\.\.\.\)"):
+        kind(algorithm="jl", **box).fit(X, y)
+    X.data[3] = np.nan
+    with pytest.raises(ValueError, match="X contains NaN or infinity"):
+        kind(algorithm="jl", **NEEDED[kind]).fit(X, y)
 
 
 @both
@@ -224,12 +272,17 @@ MISTAKES = [
     ({"intercept_scaling": None}, "intercept_scaling must be a number"),
     ({"random_state": "seed"}, "random_state must be None"),
     ({"loss": "cosine"}, "loss must be one of"),
+    ({"algorithm": "jl", "delta": 0}, "delta=0 does not suit jl"),
 ]
 CLASSIFYING = [
     ({"loss": "huber"}, "loss must be one of 'logistic'"),
     ({"loss": Absolute()}, "loss='absolute' does not suit GLMClassifier; use one of 'logistic'"),
     ({"loss": "hinge", "algorithm": "gd-output"}, "has a kink.* use loss='smoothed-hinge', or algorithm='noisy-gd'"),
     ({"loss": "q-norm-hinge", "algorithm": "output-perturbation"}, "has a slope that is not Lipschitz"),
+    (
+        {"loss": "hinge", "algorithm": "objective-perturbation"},
+        "loss='hinge' does not suit .*use loss='smoothed-hinge'",
+    ),
     ({"classes": (0, 0)}, "classes must hold two different labels"),
     ({"classes": (0, 7)}, "y holds a label that is not in classes"),
     ({"loss": "squared", "algorithm": "noisy-gd", "regularization": 0}, "radius is needed for noisy-gd"),
@@ -240,6 +293,7 @@ REGRESSING = [
     ({"loss": "absolute", "algorithm": "gd-output"}, "has a kink.* use loss='huber', or algorithm='noisy-gd'"),
     ({"loss": "absolute", "delta": 0}, "loss='absolute' is not smooth.* use loss='huber', or a delta above 0"),
     ({"adjacency": "replace-within-class"}, "'replace-within-class' does not suit loss='squared'.* use 'replace'"),
+    ({"loss": "absolute", "algorithm": "objective-perturbation"}, "loss='absolute' does not suit .*use loss='huber'"),
     ({"label_bounds": None}, "label_bounds is required"),
     ({"label_bounds": 3.0}, "label_bounds is required"),
     ({"label_bounds": (1.0, 1.0)}, r"label_bounds must be \(low, high\) with low below high"),

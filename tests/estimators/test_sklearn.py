@@ -25,6 +25,8 @@ ESTIMATORS = [
     GLMClassifier(
         4.0, 0.0, bounds=Bounds(low=-10.0, high=10.0), loss="squared-hinge", adjacency="replace-within-class"
     ),
+    GLMClassifier(20.0, algorithm="jl", bounds=Bounds(norm=10.0), random_state=0),
+    GLMClassifier(4.0, algorithm="objective-perturbation", bounds=Bounds(norm=10.0), random_state=0),
     GLMRegressor(math.inf, bounds=Bounds(norm=10.0), label_bounds=(-10, 10)),
     GLMRegressor(math.inf, bounds=Bounds(norm=10.0), label_bounds=(-10, 10), loss="absolute"),
     GLMRegressor(50.0, bounds=Bounds(norm=5.0), label_bounds=(-5, 5), loss="huber", random_state=0),
