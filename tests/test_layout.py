@@ -24,6 +24,7 @@ ROOMS = (
     "accounting",
     "algorithms",
     "preprocessing",
+    "selection",
     "audit",
     "estimators",
     "experiments",
