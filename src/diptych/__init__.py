@@ -32,6 +32,7 @@ _HOMES = {
     "ObjectivePerturbation": "diptych.algorithms",
     "OnlineOutput": "diptych.algorithms",
     "OutputPerturbation": "diptych.algorithms",
+    "PrivateGridSearch": "diptych.estimators",
     "QNorm": "diptych.losses",
     "QNormHinge": "diptych.losses",
     "SGDOutput": "diptych.algorithms",
@@ -65,6 +66,7 @@ __all__ = [
     "ObjectivePerturbation",
     "OnlineOutput",
     "OutputPerturbation",
+    "PrivateGridSearch",
     "QNorm",
     "QNormHinge",
     "SGDOutput",
@@ -90,7 +92,7 @@ if TYPE_CHECKING:
         OutputPerturbation,
         SGDOutput,
     )
-    from diptych.estimators import AUCClassifier, GLMClassifier, GLMRegressor, MetricLearner
+    from diptych.estimators import AUCClassifier, GLMClassifier, GLMRegressor, MetricLearner, PrivateGridSearch
     from diptych.estimators.persistence import load_model, save_model
     from diptych.losses import (
         Absolute,

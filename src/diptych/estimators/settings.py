@@ -18,6 +18,7 @@ from diptych.spec import Adjacency, Bounds, Budget
 from diptych.spec.budget import is_number
 
 FEWEST = 2  # records: one pair; also what a budget is checked with before the table is read
+UNSTATED = "the set of classes, read off the labels, is public (pass classes= to state it)"
 
 
 def read_budget(epsilon: float, delta: float | str, n: int = FEWEST) -> Budget:
@@ -111,4 +112,4 @@ def own_up(release: Release, classes: Sequence[Any] | None) -> Release:
     """Return the release with the assumption that its classes are public, if nobody stated them."""
     if classes is not None:
         return release
-    return admit(release, "the set of classes, read off the labels, is public (pass classes= to state it)")
+    return admit(release, UNSTATED)

@@ -8,7 +8,7 @@ from diptych.selection.mechanisms import MECHANISMS, Exponential, Mechanism, Noi
 from diptych.selection.parts import cut
 from diptych.selection.scores import GRAIN, clipped_total, largest_move
 from diptych.selection.search import Chosen, boost, search
-from diptych.selection.shares import SHARING, Share, plan_share
+from diptych.selection.shares import SHARING, Share, check_sharing, plan_share
 from diptych.selection.spending import coin_log_delta, coin_mu
 from diptych.selection.trials import AllTrials, CoinTrials, Trials, UniformTrials
 
@@ -27,6 +27,7 @@ __all__ = [
     "Trials",
     "UniformTrials",
     "boost",
+    "check_sharing",
     "clipped_total",
     "coin_log_delta",
     "coin_mu",

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 
 from diptych.accounting import gaussian_mu
+from diptych.accounting.plan import lattice_slack
+from diptych.noise import RESOLUTION
 from diptych.selection.spending import coin_mu
 from diptych.selection.trials import AllTrials, CoinTrials, Trials, UniformTrials
 from diptych.spec import Budget
@@ -17,6 +19,7 @@ SHARING = ("auto", "all", "random", "parts")
 EXPECTED, MOST_OFTEN = 8.0, 0.7  # trials that coins are meant to give, and the highest rate
 WORTH = 1.5  # times the budget of a candidate: what makes it worth leaving some untried
 CLOSE = 1.0 - 1e-12
+LATTICE = 1e-4  # of a budget: what the lattices of all Gaussian candidates together may cost
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,15 @@ class Share:
     mu: float | None = None
 
 
-def plan_share(budget: Budget, count: int, sharing: str, *, gaussian: bool, rate: float | None = None) -> Share:
+def check_sharing(sharing: str) -> None:
+    """Refuse a way to share that there is not."""
+    if not (isinstance(sharing, str) and sharing in SHARING):
+        raise ValueError(f"trials must be one of {', '.join(map(repr, SHARING))}; got {sharing!r}.")
+
+
+def plan_share(
+    budget: Budget, count: int, sharing: str, *, dimension: int | None = None, rate: float | None = None
+) -> Share:
     """Plan for ``count`` candidates under a budget.
 
     Parameters
@@ -44,25 +55,37 @@ def plan_share(budget: Budget, count: int, sharing: str, *, gaussian: bool, rate
     sharing
         ``"all"`` trains all on the same records, ``"random"`` a random set of them, ``"parts"`` each on records of its
         own; ``"auto"`` is one of the first two, by the budgets that they leave.
-    gaussian
-        Whether every candidate is one release with Gaussian noise planned by ``diptych.accounting``.
+    dimension
+        Where every candidate is one release with Gaussian noise planned by ``diptych.accounting``: how many numbers all
+        of them hold together, at most. None where they are anything else.
     rate
         The chance of a candidate to be tried by ``"random"``, where all are Gaussian; None for the default.
     """
-    if sharing not in SHARING:
-        raise ValueError(f"trials must be one of {', '.join(map(repr, SHARING))}; got {sharing!r}.")
+    check_sharing(sharing)
     if not budget.private or count == 1 or sharing == "parts":
         why = "each candidate has the whole budget for records of its own" if sharing == "parts" else "one candidate"
         return Share(budget, AllTrials(), why)
-    gaussian = gaussian and not budget.pure
-    every = _all_gaussian(budget, count) if gaussian else _all(budget, count)
+    gaussian = dimension is not None and not budget.pure and _fine(budget, count, dimension)
+    every = _all_gaussian(_spared(budget), count) if gaussian else _all(budget, count)
     if sharing == "all":
         return every
-    some = _coins(budget, count, rate) if gaussian else _uniform(budget, count)
+    some = _coins(_spared(budget), count, rate) if gaussian else _uniform(budget, count)
     if sharing == "random":
         return some
     gain = some.mu / every.mu if some.mu and every.mu else some.budget.epsilon / every.budget.epsilon
     return some if gain >= WORTH else every
+
+
+def _spared(budget: Budget) -> Budget:
+    """Return what lattices leave of a budget."""
+    return Budget((1.0 - LATTICE) * budget.epsilon, (1.0 - LATTICE) * budget.delta)
+
+
+def _fine(budget: Budget, count: int, dimension: int) -> bool:
+    """Whether the lattices of all candidates certainly cost no more than what is spared for them (Lemma 6)."""
+    mu = gaussian_mu(budget.epsilon, budget.delta)
+    there, back = lattice_slack(dimension, count * mu, 2 ** (RESOLUTION - 1))
+    return there + back <= 0.5 * LATTICE * min(budget.epsilon, 1.0)
 
 
 def gaussian_budget(mu: float, delta: float) -> Budget:
