@@ -73,7 +73,7 @@ def test_boosting_takes_the_best_of_disjoint_parts() -> None:
 
 def test_parts_do_not_depend_on_private_labels_and_keep_public_ones_even() -> None:
     assert all(
-        np.array_equal(a, b) for a, b in zip(cut(50, [0.8, 0.2], SeededBits(1)), cut(50, [0.8, 0.2], SeededBits(1)))
+        np.array_equal(a, b) for a, b in zip(*(cut(50, [0.8, 0.2], SeededBits(1)) for _ in range(2)), strict=True)
     )
     codes = (np.arange(50) < 10).astype(np.int64)
     most, rest = cut(50, [0.8, 0.2], SeededBits(1), codes)

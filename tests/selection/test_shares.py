@@ -9,6 +9,7 @@ import pytest
 from diptych import Budget
 from diptych.accounting import gaussian_mu
 from diptych.selection import AllTrials, CoinTrials, UniformTrials, plan_share
+from diptych.selection.shares import gaussian_budget
 
 BUDGET, PURE = Budget(1.0, 1e-6), Budget(1.0)
 
@@ -46,7 +47,7 @@ def test_random_trials_leave_a_third_or_more() -> None:
 
 @pytest.mark.parametrize(
     ("count", "dimension", "kind"),
-    [(2, 9, AllTrials), (4, 9, CoinTrials), (4, None, AllTrials), (5, None, UniformTrials)],
+    [(2, 9, AllTrials), (5, 9, CoinTrials), (4, None, AllTrials), (5, None, UniformTrials)],
 )
 def test_auto_leaves_candidates_untried_where_it_pays(count, dimension, kind) -> None:
     assert isinstance(plan_share(BUDGET, count, "auto", dimension=dimension).trials, kind)
@@ -62,4 +63,4 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match="trials must be one of 'auto', 'all', 'random', 'parts'; got 'some'"):
         plan_share(BUDGET, 3, "some")
     with pytest.raises(ValueError, match="epsilon is too small"):
-        plan_share(Budget(1e-12, 1e-300 + 1e-9), 3, "all", dimension=1)
+        gaussian_budget(1e-12, 1e-9)

@@ -35,9 +35,9 @@ def test_coins_try_each_by_itself_and_never_none(source) -> None:
 @pytest.mark.parametrize("source", [SeededBits(1), SecureBits()], ids=["seeded", "secure"])
 def test_the_number_of_trials_is_uniform_and_so_is_the_set(source) -> None:
     counts = Counter(tuple(UniformTrials().draw(3, source)) for _ in range(RUNS))
-    law = {one: 1 / 9 for one in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]} | {(0, 1, 2): 1 / 3}
+    law = dict.fromkeys([(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], 1 / 9) | {(0, 1, 2): 1 / 3}
     assert fits(counts, law) > ALARM
-    assert fits(counts, {one: 1 / 7 for one in law}) < ALARM
+    assert fits(counts, dict.fromkeys(law, 1 / 7)) < ALARM
 
 
 def test_all_are_all() -> None:

@@ -17,9 +17,9 @@ GRAIN = 2**20  # steps between the least and the largest loss of a record
 
 def clipped_total(losses: Array, top: float) -> int:
     """Return the sum of losses clipped to [0, top], each rounded down to ``top``/GRAIN: a record moves it by GRAIN."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        steps = np.floor(np.nan_to_num(losses, nan=top) * (GRAIN / top))
-    return int(np.clip(steps, 0, GRAIN).astype(np.int64).sum())
+    with np.errstate(over="ignore"):
+        shares = np.clip(np.nan_to_num(losses, nan=top) / top, 0.0, 1.0)
+    return int(np.floor(shares * GRAIN).astype(np.int64).sum())
 
 
 def largest_move(kind: str, size: TableSize) -> int:

@@ -17,7 +17,7 @@ from diptych.accounting import gaussian_mu
 Array = NDArray[np.float64]
 
 FARTHEST, SPACING = 9.0, 2e-3  # of the grid, in standard deviations
-ORDERS = 1.0 + np.geomspace(0.5, 5e3, 160)
+ORDERS = 1.0 + np.geomspace(0.5, 1e6, 240)
 ROUNDING = 1e-13  # absolute error granted to a computed logarithm, times the order
 WIDTH = 1e-6  # relative width to which mu is calibrated
 
@@ -58,7 +58,7 @@ def coin_log_delta(mu: float, rate: float, count: int, epsilon: float) -> float:
     shared = (count - 1) * log_others(mu, rate, ORDERS) + math.log(count * rate / chance)
     moments = 0.5 * ORDERS * (ORDERS - 1.0) * mu * mu + shared
     logs = moments - (ORDERS - 1.0) * epsilon + ORDERS * np.log1p(-1.0 / ORDERS) - np.log(ORDERS - 1.0)
-    return float(logs.min()) + ROUNDING * 1e3
+    return float(logs.min()) + 1e-9
 
 
 @lru_cache(maxsize=256)
