@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import ParameterGrid
 
-from diptych import AUCClassifier, Bounds, GLMClassifier, PrivateGridSearch
+from diptych import AUCClassifier, Bounds, GLMClassifier, OutputPerturbation, PrivateGridSearch
 from diptych.experiments.readers import find_sources
 from diptych.experiments.scaling import public_scaler
 
@@ -32,7 +32,11 @@ GRIDS: dict[str, tuple[Any, dict[str, list[Any]]]] = {
         AUCClassifier(algorithm="noisy-gd", bounds=BALL),
         {"radius": [0.5, 2.0, 4.0, 8.0, 16.0], "loss": ["logistic", "hinge", "squared-hinge", "smoothed-hinge"]},
     ),
-    "AUCClassifier, auto: regularization": (
+    "AUCClassifier, output perturbation with Gaussian noise: regularization": (
+        AUCClassifier(algorithm=OutputPerturbation("gaussian"), bounds=BALL),
+        {"regularization": [float(f"{lam:.2g}") for lam in np.geomspace(1e-4, 10.0, 20)]},
+    ),
+    "AUCClassifier, auto (objective perturbation): regularization": (
         AUCClassifier(bounds=BALL),
         {"regularization": [float(f"{lam:.2g}") for lam in np.geomspace(1e-4, 10.0, 20)]},
     ),
@@ -40,7 +44,6 @@ GRIDS: dict[str, tuple[Any, dict[str, list[Any]]]] = {
 SEARCHES: dict[str, dict[str, Any]] = {
     "random trials (auto)": {},
     "random trials, validation 0.1": {"validation": 0.1},
-    "random trials, noisy-max": {"selection": "noisy-max"},
     "random trials, exponential": {"selection": "exponential"},
     "all on the same records": {"trials": "all"},
     "each on records of its own": {"trials": "parts"},

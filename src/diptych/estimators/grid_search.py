@@ -19,7 +19,7 @@ from diptych.estimators.candidates import candidates_of, gaussian_dimension, rea
 from diptych.estimators.glm import GLMRegressor
 from diptych.estimators.metric import MetricLearner
 from diptych.estimators.scoring import plan_scorer, read_scoring
-from diptych.estimators.settings import FEWEST, UNSTATED, read_budget
+from diptych.estimators.settings import FEWEST, UNSTATED, need_records, read_budget
 from diptych.estimators.validation import (
     read_classes,
     read_codes,
@@ -139,6 +139,7 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         candidates = candidates_of(self.estimator, settings, draft)
         rows = read_rows(X)
         labels, classes = self._labels(y, len(rows))
+        need_records(len(rows))
         budget = read_budget(self.epsilon, self.delta, len(rows))
         dimension = gaussian_dimension(candidates, rows.shape[1], budget) if budget.private else None
         share = plan_share(budget, len(candidates), self.trials, dimension=dimension)
@@ -217,13 +218,12 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
     def _cut(self, n: int, count: int, source: BitSource, codes: NDArray[Any] | None) -> list[NDArray[np.intp]]:
         """Return the training parts and, last and in random order, the validation part."""
         pieces = count if self.trials == "parts" else 1
-        least = min((1.0 - self.validation) * n / pieces, self.validation * n)
-        if least < FEWEST + 0.5:
+        *training, rest = cut(n, [*([(1.0 - self.validation) / pieces] * pieces), self.validation], source, codes)
+        if min(len(part) for part in (*training, rest)) < FEWEST:
             raise ValueError(
                 f"n_samples={n} is too few for {pieces} training part{'s' if pieces > 1 else ''} and a validation part "
                 f"of share {float(self.validation):g}, each of at least {FEWEST} records; add records."
             )
-        *training, rest = cut(n, [*([(1.0 - self.validation) / pieces] * pieces), self.validation], source, codes)
         if codes is not None and any(len(np.unique(codes[part])) < len(np.unique(codes)) for part in (*training, rest)):
             raise ValueError(
                 "y holds too few records of a class for public labels (adjacency='replace-within-class'), of which "
