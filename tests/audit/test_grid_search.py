@@ -90,8 +90,8 @@ def attack_training(trials: str, count: int, runs: int, weaken: float, monkeypat
 
 @pytest.mark.parametrize(("trials", "count"), [("all", 2), ("random", 3)])
 def test_a_changed_training_record_is_hidden(trials, count, monkeypatch) -> None:
-    """With a quarter of the noise, a few runs tell."""
-    attack_training(trials, count, 300, 0.25, monkeypatch)
+    """With a tenth of the noise, a few runs tell."""
+    attack_training(trials, count, 120, 0.1, monkeypatch)
 
 
 @pytest.mark.audit
@@ -129,11 +129,11 @@ def test_a_changed_validation_record_is_hidden(monkeypatch) -> None:
 
         return run
 
-    honest = distinguish(choices(y, 1), choices(other, 2), 800, 0.0, ERROR)
-    same = distinguish(choices(y, 3), choices(y, 4), 800, 0.0, ERROR)
+    honest = distinguish(choices(y, 1), choices(other, 2), 500, 0.0, ERROR)
+    same = distinguish(choices(y, 3), choices(y, 4), 200, 0.0, ERROR)
     whole = PermuteAndFlip.pick
     monkeypatch.setattr(PermuteAndFlip, "pick", lambda self, q, s, e, source: whole(self, q, s, 2.0 * e, source))
-    caught = distinguish(choices(y, 5), choices(other, 6), 1500, 0.0, ERROR)
+    caught = distinguish(choices(y, 5), choices(other, 6), 700, 0.0, ERROR)
     print(f"validation: {honest.epsilon:.2f} of {EPSILON}; control {caught.epsilon:.2f}")
     assert 0.3 * EPSILON < honest.epsilon <= EPSILON
     assert same.epsilon == 0.0
