@@ -111,8 +111,8 @@ def test_a_changed_validation_record_is_hidden(monkeypatch) -> None:
             fitted[candidate.radius].coef_ = np.array([[signs[candidate.radius]]])
         return fitted[candidate.radius]
 
-    whole_train = grid_search._train
-    monkeypatch.setattr(grid_search, "_train", train)
+    whole_train = grid_search.train_candidate
+    monkeypatch.setattr(grid_search, "train_candidate", train)
     fixed_split(monkeypatch, [2, 3], [0, 1])
     X, y = np.array([[1.0], [1.0], [1.0], [-1.0]]), np.array([1, 0, 1, 0])
     other = np.array([1, 1, 1, 0])
@@ -133,7 +133,7 @@ def test_a_changed_validation_record_is_hidden(monkeypatch) -> None:
     same = distinguish(choices(y, 3), choices(y, 4), 200, 0.0, ERROR)
     whole = PermuteAndFlip.pick
     monkeypatch.setattr(PermuteAndFlip, "pick", lambda self, q, s, e, source: whole(self, q, s, 2.0 * e, source))
-    caught = distinguish(choices(y, 5), choices(other, 6), 700, 0.0, ERROR)
+    caught = distinguish(choices(y, 5), choices(other, 6), 1100, 0.0, ERROR)
     print(f"validation: {honest.epsilon:.2f} of {EPSILON}; control {caught.epsilon:.2f}")
     assert 0.3 * EPSILON < honest.epsilon <= EPSILON
     assert same.epsilon == 0.0

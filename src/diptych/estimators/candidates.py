@@ -1,4 +1,4 @@
-"""The candidates of a private grid search: which there are, and what they have in common, before any table is read."""
+"""The candidates of a private grid search: which there are, what they have in common, how one is trained."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from diptych.algorithms import Algorithm, EpochGD, GDOutput, NoisyGD, OutputPerturbation, UnsuitableError
@@ -15,7 +17,10 @@ from diptych.estimators.metric import MetricLearner
 from diptych.estimators.ranking import AUCClassifier
 from diptych.estimators.settings import read_bounds, read_label_bounds, read_regularization, read_scaling
 from diptych.estimators.validation import read_classes
+from diptych.noise import BitSource
 from diptych.spec import Adjacency, Budget
+
+Array = NDArray[np.float64]
 
 KINDS = (AUCClassifier, GeneralisedLinearModel, MetricLearner)
 COMMON = {  # what all candidates share, and who decides it
@@ -126,3 +131,19 @@ def _gaussian_vectors(algorithm: Any) -> int | None:
     if isinstance(algorithm, (OutputPerturbation, GDOutput, EpochGD)) and algorithm.noise == "gaussian":
         return 60 if isinstance(algorithm, EpochGD) else 1
     return None
+
+
+def seeds(count: int, source: BitSource) -> list[int | None]:
+    """Return the random state of each candidate: None where noise is private."""
+    words = source.words(count) >> np.uint64(1)
+    return [int(word) if source.seeded else None for word in words]
+
+
+def train_candidate(
+    candidate: Any, rows: Array, labels: NDArray[Any], classes: NDArray[Any] | None, budget: Budget, seed: int | None
+) -> Any:
+    """Fit a candidate on its part, with its share of the budget; labels are codes where there are classes."""
+    candidate.set_params(epsilon=budget.epsilon, delta=budget.delta, random_state=seed)
+    if classes is None:
+        return candidate.fit(rows, labels)
+    return candidate.set_params(classes=tuple(classes)).fit(rows, classes[labels])

@@ -15,10 +15,18 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from diptych.estimators.candidates import candidates_of, gaussian_dimension, read_estimator, read_grid
+from diptych.estimators.candidates import (
+    candidates_of,
+    gaussian_dimension,
+    read_estimator,
+    read_grid,
+    seeds,
+    train_candidate,
+)
 from diptych.estimators.glm import GLMRegressor
 from diptych.estimators.metric import MetricLearner
 from diptych.estimators.scoring import plan_scorer, read_scoring
+from diptych.estimators.search_promise import promise_search
 from diptych.estimators.settings import FEWEST, UNSTATED, need_records, read_budget
 from diptych.estimators.validation import (
     read_classes,
@@ -29,16 +37,11 @@ from diptych.estimators.validation import (
     remember_features,
 )
 from diptych.noise import BitSource, bit_source, permutation
-from diptych.selection import MECHANISMS, Chosen, Mechanism, Share, check_sharing, cut, plan_share, search
-from diptych.spec import Adjacency, Budget, Guarantee
+from diptych.selection import MECHANISMS, Mechanism, check_sharing, cut, plan_share, search
+from diptych.spec import Adjacency, Guarantee
 from diptych.spec.budget import is_number
 
 Array = NDArray[np.float64]
-
-ASSUMPTIONS = (
-    "the grid of candidates was fixed without looking at the table",
-    "nothing is seen of the search but the chosen model: no other candidate, no score, not how long it took",
-)
 
 
 def _offers(method: str) -> Any:
@@ -147,8 +150,8 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         *training, rest = self._cut(len(rows), len(candidates), source, labels if within else None)
         scorer = plan_scorer(self.estimator, kind, rows[rest], labels[rest], adjacency)
         trainers = [
-            partial(_train, candidate, rows[part], labels[part], classes, share.budget, seed)
-            for candidate, part, seed in zip(candidates, cycle(training), _seeds(len(candidates), source))
+            partial(train_candidate, candidate, rows[part], labels[part], classes, share.budget, seed)
+            for candidate, part, seed in zip(candidates, cycle(training), seeds(len(candidates), source))
         ]
         chosen = search(
             trainers,
@@ -159,7 +162,9 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
             trials=share.trials,
             mechanism=mechanism,
         )
-        self._keep(X, chosen.model, _promise(chosen, budget, share, len(settings), source, self._unstated(classes)))
+        self._keep(
+            X, chosen.model, promise_search(chosen, budget, share, len(settings), source, self._unstated(classes))
+        )
         self.best_params_ = settings[chosen.place]
         return self
 
@@ -247,41 +252,3 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "transformer_tags", "target_tags"):
             setattr(tags, name, getattr(inner, name))
         return tags
-
-
-def _seeds(count: int, source: BitSource) -> list[int | None]:
-    """Return the random state of each candidate: None where noise is private."""
-    words = source.words(count) >> np.uint64(1)
-    return [int(word) if source.seeded else None for word in words]
-
-
-def _train(
-    candidate: Any, rows: Array, labels: NDArray[Any], classes: NDArray[Any] | None, budget: Budget, seed: int | None
-) -> Any:
-    candidate.set_params(epsilon=budget.epsilon, delta=budget.delta, random_state=seed)
-    if classes is None:
-        return candidate.fit(rows, labels)
-    return candidate.set_params(classes=tuple(classes)).fit(rows, classes[labels])
-
-
-def _promise(
-    chosen: Chosen[Any], budget: Budget, share: Share, count: int, source: BitSource, notes: tuple[str, ...]
-) -> Guarantee:
-    """State the cost of the whole search, whichever candidate was chosen and whatever it spent by itself."""
-    inner: Guarantee = chosen.model.guarantee_
-    if not budget.private:
-        return inner
-    return replace(
-        inner,
-        epsilon=budget.epsilon,
-        delta=budget.delta,
-        mechanism=f"private search among {count} candidates, the chosen one by {inner.mechanism}",
-        events=(*inner.events, chosen.event),
-        accountant=(
-            f"training and validation part each have the whole budget; of the training part's, {share.accountant}; "
-            f"of the chosen candidate, {inner.accountant}"
-        ),
-        sampler=f"{inner.sampler}; the choice by exact coins",
-        assumptions=(*inner.assumptions, *ASSUMPTIONS, *notes),
-        seeded=source.seeded,
-    )
