@@ -98,7 +98,7 @@ def test_a_changed_training_record_is_hidden(trials, count, monkeypatch) -> None
 @pytest.mark.parametrize(("trials", "count"), [("all", 2), ("random", 3), ("random", 6), ("parts", 1)])
 def test_a_changed_training_record_is_hidden_at_length(trials, count, monkeypatch) -> None:
     """With half of it, more do."""
-    attack_training(trials, count, 4000, 0.5, monkeypatch)
+    attack_training(trials, count, 2500, 0.5, monkeypatch)
 
 
 def test_a_changed_validation_record_is_hidden(monkeypatch) -> None:
