@@ -91,7 +91,7 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
     Attributes
     ----------
     best_estimator_ : estimator
-        The chosen candidate, fitted. Its own ``guarantee_`` speaks of its own training only.
+        The chosen candidate, fitted. Its ``guarantee_`` is that of the whole search.
     best_params_ : dict
         Its settings.
     guarantee_ : Guarantee
