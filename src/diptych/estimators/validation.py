@@ -23,6 +23,7 @@ NUMBERS = (
     "encode or drop other columns."
 )
 
+COMPLEX = "Complex data not supported"
 ONE_LABEL = "y should be a 1d array; pass one label a record."
 NO_LABELS = "requires y to be passed, but the target y is None; give one label a record."
 STRANGER = "y holds a label that is not in classes; drop such records or correct classes."
@@ -156,10 +157,11 @@ def read_numbers(y: Any, n: int) -> Array:
         raise ValueError(NO_LABELS)
     try:
         labels = column_or_1d(y, warn=True)
-    except ValueError:  # its words tell the number of records
-        raise ValueError(ONE_LABEL) from None
+    except ValueError as error:  # most of its words tell the number of records
+        complex_ = str(error).startswith(COMPLEX)
+        raise ValueError(f"{COMPLEX}: y must hold numbers." if complex_ else ONE_LABEL) from None
     if labels.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y must hold numbers.")
+        raise ValueError(f"{COMPLEX}: y must hold numbers.")
     _need_alike(len(labels), n)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -213,10 +215,11 @@ def _need_alike(labels: int, n: int) -> None:
 def _labels(y: Any) -> NDArray[Any]:
     try:
         labels = column_or_1d(y, warn=True)
-    except ValueError:  # its words tell the number of records
-        raise ValueError(ONE_LABEL) from None
+    except ValueError as error:  # most of its words tell the number of records
+        complex_ = str(error).startswith(COMPLEX)
+        raise ValueError(f"{COMPLEX}: y must hold labels." if complex_ else ONE_LABEL) from None
     if labels.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y must hold labels.")
+        raise ValueError(f"{COMPLEX}: y must hold labels.")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("Input y contains NaN or infinity; drop such records.")
     if labels.dtype.kind == "O" and any(map(_missing, labels)):
