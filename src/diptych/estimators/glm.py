@@ -44,8 +44,8 @@ class GLMClassifier(ClassifierMixin, GeneralisedLinearModel):  # type: ignore[mi
         In [0, 1). 0 is pure differential privacy, "auto" is 1/n^2 with the public n.
     algorithm : {"auto", "output-perturbation", "objective-perturbation", "gd-output", "noisy-gd", "epoch-gd", \
 "dp-sgd", "jl"} or algorithm object, default="auto"
-        How to release. "jl" is for many features, and takes a sparse X without a dense copy. "auto" is "noisy-gd" where
-        delta is above 0, else "output-perturbation".
+        How to release. "jl" is for many features, and takes a sparse X without a dense copy. "auto" is one of both
+        perturbations for delta 0 and for losses of classes with a bounded smooth slope, else "noisy-gd".
     loss : {"logistic", "hinge", "squared-hinge", "smoothed-hinge", "q-norm-hinge", "squared"} or loss object, \
 default="logistic"
         The loss of a margin; an object such as ``QNormHinge(q=1.5)`` sets its constants.

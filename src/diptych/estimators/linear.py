@@ -16,6 +16,7 @@ from sklearn.utils import Tags
 from diptych.algorithms import (
     EXACT_REGULARIZATION,
     JL,
+    MINIMISING,
     POINTWISE,
     Algorithm,
     NoisyGD,
@@ -134,7 +135,7 @@ class GeneralisedLinearModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _candidates(self, draft: PointRisk, budget: Budget) -> tuple[Algorithm[PointRisk, PointTable], ...]:
         """Return the algorithms that the settings allow; none for the exact optimum of what no algorithm minimises."""
-        smooth, automatic = draft.loss.smooth, NoisyGD.name
+        smooth, automatic = draft.loss.smooth, (NoisyGD.name,)
         if isinstance(self.algorithm, str) and self.algorithm == "auto":
             if budget.private and budget.pure and not smooth:
                 remedy = "huber" if draft.loss.residual else "smoothed-hinge"
@@ -145,8 +146,11 @@ class GeneralisedLinearModel(BaseEstimator, ABC):  # type: ignore[misc]
             if not budget.private and not (smooth and draft.regularization > 0):
                 _need_bounded(draft)
                 return ()
-            automatic = OutputPerturbation.name if not budget.private or budget.pure else automatic
-        return suitable(algorithms_named(self.algorithm, POINTWISE, (automatic,)), draft, budget, "defended")
+            if not budget.private:
+                automatic = (OutputPerturbation.name,)
+            elif budget.pure or (draft.regularization > 0 and _minimised(draft.loss)):
+                automatic = tuple(MINIMISING)
+        return suitable(algorithms_named(self.algorithm, POINTWISE, automatic), draft, budget, "defended")
 
     def __sklearn_tags__(self) -> Tags:
         """Sparse tables suit ``jl`` only."""
@@ -167,6 +171,11 @@ def _check_sparse(candidates: tuple[Algorithm[PointRisk, PointTable], ...], boun
             "bounds of a sparse X must be Bounds(norm=...): low and high would be moved to their centre, which fills "
             "every zero."
         )
+
+
+def _minimised(loss: Loss) -> bool:
+    """Whether minimisers did better than noisy gradients on public data (``docs/theory/regularization.md``)."""
+    return loss.smooth and not loss.residual and math.isfinite(loss.slope_bound(math.inf))
 
 
 def _need_bounded(draft: PointRisk) -> None:
