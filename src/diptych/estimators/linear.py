@@ -135,7 +135,8 @@ class GeneralisedLinearModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _candidates(self, draft: PointRisk, budget: Budget) -> tuple[Algorithm[PointRisk, PointTable], ...]:
         """Return the algorithms that the settings allow; none for the exact optimum of what no algorithm minimises."""
-        smooth, automatic = draft.loss.smooth, (NoisyGD.name,)
+        smooth = draft.loss.smooth
+        automatic: tuple[str, ...] = (NoisyGD.name,)
         if isinstance(self.algorithm, str) and self.algorithm == "auto":
             if budget.private and budget.pure and not smooth:
                 remedy = "huber" if draft.loss.residual else "smoothed-hinge"
