@@ -95,7 +95,8 @@ def test_no_direction_at_all_is_the_euclidean_metric() -> None:
 def test_a_loss_whose_slope_grows_gets_a_ball() -> None:
     for budget in (APPROXIMATE, PURE):
         assert Directions().ranking(MetricRisk(SquaredHinge()), 3).constraint == L2Ball(8.0)
-        assert np.all(np.isfinite(Directions().run(MetricRisk(SquaredHinge()), table_of(3), budget, SeededBits(0)).coef))
+        release = Directions().run(MetricRisk(SquaredHinge()), table_of(3), budget, SeededBits(0))
+        assert np.all(np.isfinite(release.coef))
 
 
 @pytest.mark.parametrize(
