@@ -95,7 +95,7 @@ def test_a_changed_training_record_is_hidden(trials, count, monkeypatch) -> None
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize(("trials", "count"), [("all", 2), ("random", 3), ("random", 6), ("parts", 1)])
+@pytest.mark.parametrize(("trials", "count"), [("all", 2), ("parts", 1)])
 def test_a_changed_training_record_is_hidden_at_length(trials, count, monkeypatch) -> None:
     """With half of it, more do."""
     attack_training(trials, count, 2500, 0.5, monkeypatch)
